@@ -344,6 +344,19 @@ MUTANTS = [
 """, """
            CRASH_POINT("lane_released");
 """)]},
+    {"name": "spared-behind-others", "by": "spec/core/store/postgres/spared_contract",
+     "breaks": "a job stays ready behind a run of another executor, and nobody is told of its end",
+     "changes": [("core/store/rules/work/acquire.c", """
+    if (cursor->lane || lane->spares || lane->owner != store->self.id || store->marks.until)
+""", """
+    if (cursor->lane || lane->spares || store->marks.until)
+""")]},
+    {"name": "spared-and-forgotten", "by": "spec/core/store/postgres/spared_contract",
+     "breaks": "a lane becomes free, and the jobs that stayed ready behind it are not looked for",
+     "changes": [("core/store/rules/spared.c", """
+    capacity_blind(store);
+""", """
+""")]},
     {"name": "lane-freed-beside-its-job", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "the lane of a job whose lock was extended goes with its executor's lease",
      "changes": [(LOCKS, """

@@ -8,6 +8,7 @@
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
+#include "store/rules/spared.h"
 #include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/prelock.h"
@@ -195,6 +196,7 @@ void postgres_close(struct store *store) {
     free(store->marks.list);
     free(store->config.text);
     id_set_clear(&store->filling.ids);
+    spared_clear(store);
     free(store->unserved);
     free(store->url);
     free(store);

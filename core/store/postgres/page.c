@@ -17,12 +17,12 @@
 #define JOBS " CROSS JOIN LATERAL (SELECT * FROM job WHERE id=r.id OFFSET 0) AS j"
 
 /* A place whose lane runs comes without its job. */
-#define LANE " LEFT JOIN LATERAL (SELECT 1 AS runs FROM lane WHERE id=r.lane OFFSET 0) AS l ON true"
+#define LANE " LEFT JOIN LATERAL (SELECT owner FROM lane WHERE id=r.lane OFFSET 0) AS l ON true"
 #define FREE_JOBS                                                                                  \
-    " LEFT JOIN LATERAL (SELECT * FROM job WHERE l.runs IS NULL AND id=r.id OFFSET 0) AS j"        \
+    " LEFT JOIN LATERAL (SELECT * FROM job WHERE l.owner IS NULL AND id=r.id OFFSET 0) AS j"       \
     " ON true LEFT JOIN LATERAL"                                                                   \
-    " (SELECT 1 AS parks FROM parked WHERE l.runs IS NULL AND lane=r.lane LIMIT 1) AS p ON true"   \
-    " WHERE l.runs IS NOT NULL OR j.id IS NOT NULL"
+    " (SELECT 1 AS parks FROM parked WHERE l.owner IS NULL AND lane=r.lane LIMIT 1) AS p ON true"  \
+    " WHERE l.owner IS NOT NULL OR j.id IS NOT NULL"
 
 enum { COLUMNS = 5 };
 
@@ -30,7 +30,7 @@ static const char *const page_sql[] = {
     [PAGE_PLACES] = "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY,
     [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.ctid" LISTS READY JOBS,
     [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.ctid, r.rank, r.id, r.lane, s.stream,"
-                   " l.runs, p.parks" LISTS READY LANE FREE_JOBS,
+                   " l.owner, p.parks" LISTS READY LANE FREE_JOBS,
 };
 
 static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {

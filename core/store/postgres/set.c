@@ -36,9 +36,9 @@ static const struct {
     int columns;
     enum array_type type;
 } kinds[] = {
-    [SET_LANES] = {"SELECT k.id, 0::bigint FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
-                   " (SELECT 1 FROM lane WHERE id=k.id OFFSET 0) AS l"
-                   " UNION ALL SELECT k.id, 1::bigint FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
+    [SET_LANES] = {"SELECT k.id, l.owner FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
+                   " (SELECT owner FROM lane WHERE id=k.id OFFSET 0) AS l"
+                   " UNION ALL SELECT k.id, NULL FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
                    " (SELECT 1 FROM parked WHERE lane=k.id LIMIT 1) AS p",
                    1, ARRAY_INT8},
     [SET_HOLD] = {"INSERT INTO lane(id, token, owner) SELECT * FROM unnest(?, ?, ?)", 3,

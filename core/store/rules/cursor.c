@@ -134,7 +134,7 @@ enum {
     LANES_ID,
     LANES_LANE,
     LANES_STREAM,
-    LANES_RUNS,
+    LANES_OWNER,
     LANES_PARKS
 };
 
@@ -150,13 +150,14 @@ static bool ahead_runs(struct row *row, struct ahead *ahead) {
                                      .place = row_int(row, JOBS_PLACE),
                                      .id = row_int(row, LANES_ID),
                                      .lane = row_int(row, LANES_LANE),
-                                     .seen = LANE_RUNS}};
+                                     .seen = LANE_RUNS,
+                                     .owner = row_int(row, LANES_OWNER)}};
     return true;
 }
 
 static bool ahead_lanes(struct store *store, struct row *row, struct ahead *ahead,
                         struct error *error) {
-    if (!row_null(row, LANES_RUNS))
+    if (!row_null(row, LANES_OWNER))
         return ahead_runs(row, ahead);
     bool done = ahead_whole(store, row, ahead, error);
     ahead->head.seen = row_null(row, LANES_PARKS) ? LANE_EMPTY : LANE_PARKS;

@@ -11,6 +11,7 @@ struct head {
     int64_t spot; /* by which the engine finds the row again; 0: by its key alone */
     /* Of the lane, as the row was read: it runs, or it is free and jobs are parked in it or not. */
     enum { LANE_UNSEEN, LANE_EMPTY, LANE_PARKS, LANE_RUNS } seen;
+    int64_t owner; /* of a lane that was seen to run */
 };
 
 /* A head to come. */

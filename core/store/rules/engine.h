@@ -63,8 +63,8 @@ struct store_sql {
 
 /* What concerns many lanes at once, with what is given of each. */
 enum set_kind {
-    SET_LANES, /* lanes: a row (lane, parked) for each that runs, and for each that has parked jobs
-                */
+    SET_LANES, /* lanes: a row (lane, owner) for each that runs, and (lane, NULL) for each that has
+                  parked jobs */
     SET_HOLD,  /* lanes, tokens, owners: they were free, and run from here on */
     SET_RELEASE, /* lanes, tokens: those of them that run with this token are free; the first parked
                     job of each (stream, rank) becomes ready: a row (stream, rank, place, id, lane)

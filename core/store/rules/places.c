@@ -3,6 +3,7 @@
 #include "store/rules/capacity.h"
 #include "store/rules/incident.h"
 #include "store/rules/limit.h"
+#include "store/rules/spared.h"
 
 enum { FEW = 32 }; /* parts of `ready` */
 
@@ -289,6 +290,7 @@ static bool lane_show_heads(struct store *store, int64_t lane, struct error *err
 bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
         return false;
+    spared_look(store);
     return db_changes(&store->db) == 0 ||
            (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
 }

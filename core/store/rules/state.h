@@ -235,6 +235,9 @@ struct store {
     int paged;      /* streams of which the last page of ready jobs had rows */
     bool laned;     /* most jobs that the last acquisition met were in lanes */
     struct store_acquire_stats met;
+    struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
+        struct id_set now, before;
+    } spared;
     bool progress;             /* this store has written progress */
     struct unserved *unserved; /* as seen by store_missing last */
     size_t unserved_count;

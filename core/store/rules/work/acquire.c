@@ -7,6 +7,7 @@
 #include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
+#include "store/rules/spared.h"
 #include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/taking.h"
@@ -291,15 +292,36 @@ static enum verdict taking_shared(struct taking *taking, struct store *store,
 
 /* ---- a job of a lane that is known ---- */
 
+/* Only the first job of a lane is spared; none where marks are kept, as they pass parked jobs
+ * alone.
+ */
+static enum answer taking_spares(struct taking *taking, struct store *store,
+                                 const struct cursor *cursor, struct error *error) {
+    struct known_lane *lane = lane_set_find(&taking->known, cursor->head.lane);
+    if (cursor->lane || lane->spares || lane->owner != store->self.id || store->marks.until)
+        return NO;
+    lane->spares = true;
+    return spared_add(store, cursor->head.id, error);
+}
+
+/* The lane of the job runs. */
+static enum verdict taking_behind(struct taking *taking, struct store *store,
+                                  const struct cursor *cursor, struct error *error) {
+    enum answer spared = taking_spares(taking, store, cursor, error);
+    taking->parked++;
+    if (spared != NO)
+        return spared == YES ? PASSED : BROKE;
+    return cursor->lane || lane_set_park(&taking->known, store, cursor, error) ? PARKED : BROKE;
+}
+
 static enum verdict taking_known(struct taking *taking, struct store *store,
                                  const struct cursor *cursor, struct taken_lane *lane,
                                  struct error *error) {
     const int64_t id = cursor->head.lane;
     bool free = lane ? !taking_full(taking, lane)
                      : lane_set_hold(&taking->known, store, id, store->meta.next_token);
-    taking->parked += !free;
     if (!free)
-        return cursor->lane || lane_set_park(&taking->known, store, cursor, error) ? PARKED : BROKE;
+        return taking_behind(taking, store, cursor, error);
     if (cursor->lane && !lane_set_unpark(&taking->known, store, cursor, error))
         return BROKE;
     struct job *job = merge_job(&taking->merge);
@@ -447,7 +469,9 @@ static bool taking_run(struct taking *taking, struct store *store, bool *more,
 }
 
 /* Forgets what was known of ready jobs: they are about to be looked at. */
-static void taking_open(struct capacity *capacity) {
+static void taking_open(struct store *store) {
+    struct capacity *capacity = store->open.capacity;
+    spared_turn(store);
     if (capacity)
         capacity->ready.blind = capacity->ready.left = capacity->ready.look = false;
 }
@@ -499,7 +523,7 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    taking_open(store->open.capacity);
+    taking_open(store);
     CRASH_POINT("acquire_begun");
     /* Rows that were kept back are written first; a monitor may become ready by that. */
     bool written =

@@ -37,6 +37,7 @@ static void add(struct lane_set *set, size_t known, const struct head *head) {
         set->lanes[set->count++] = (struct known_lane){.id = head->lane,
                                                        .asked = head->seen != LANE_UNSEEN,
                                                        .runs = head->seen == LANE_RUNS,
+                                                       .owner = head->owner,
                                                        .has_parked = head->seen == LANE_PARKS};
 }
 
@@ -78,7 +79,12 @@ static bool read_states(struct set *of, struct store *store, struct row *row, st
     enum answer step = NO;
     while ((step = db_step(&store->db, row, error)) == YES) {
         struct known_lane *lane = lane_set_find(set, row_int(row, 0));
-        *(row_int(row, 1) ? &lane->has_parked : &lane->runs) = true;
+        if (row_null(row, 1)) {
+            lane->has_parked = true;
+            continue;
+        }
+        lane->runs = true;
+        lane->owner = row_int(row, 1);
     }
     return step == NO;
 }
@@ -274,6 +280,7 @@ bool lane_set_hold(struct lane_set *set, const struct store *store, int64_t lane
     if (known->runs)
         return false;
     known->runs = true;
+    known->owner = store->self.id;
     set->held[set->held_count] = lane;
     set->tokens[set->held_count] = token;
     set->owners[set->held_count++] = store->self.id;

@@ -8,7 +8,9 @@
 struct known_lane {
     int64_t id;
     bool asked, runs, has_parked;
-    size_t item; /* of this acquisition, counted from 1; 0: none */
+    bool spares;   /* a job behind its run stays ready, see rules/spared.h */
+    int64_t owner; /* of one that runs */
+    size_t item;   /* of this acquisition, counted from 1; 0: none */
 };
 
 /* What is parked in a known lane, of one stream and rank. */

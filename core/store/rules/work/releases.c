@@ -1,6 +1,7 @@
 /* releases.c - lanes that become free, or show what is next, and runs that end under a limit,
  * together (places.h). */
 #include "store/rules/places.h"
+#include "store/rules/spared.h"
 
 /* The first job of each (stream, rank) stands in `ready` now. */
 static bool read_shown(struct set *set, struct store *store, struct row *row, struct error *error) {
@@ -55,6 +56,7 @@ bool place_release_later(struct store *store, int64_t lane, int64_t token, struc
         return place_release(store, lane, token, error);
     if (releases->count == RELEASES_KEPT && !places_released(store, error))
         return false;
+    spared_look(store);
     releases->lanes[releases->count] = lane;
     releases->tokens[releases->count++] = token;
     return true;

@@ -1,0 +1,121 @@
+/* spared_contract.c - jobs that stay in `ready` once although their lane runs. Run with
+ * spec/postgres/contracts. */
+#include "../contract.h"
+#include "store/postgres/connection.h"
+#include "store/rules/mark.h"
+
+enum { LANES = 20, EACH = 3, PAGE = 100 };
+
+/* Each job that is made is in a lane of LANES; a store that has met such jobs reads lanes along. */
+static bool make(struct contract *c, int each) {
+    char lane[16];
+    bool fine = true;
+    for (int i = 0; fine && i < each * LANES; i++) {
+        snprintf(lane, sizeof lane, "lane %d", i % LANES);
+        fine = create(c, c->store, (struct job){.retries = 3, .lane = lane}, NOW) != 0;
+    }
+    return fine;
+}
+
+/* What the store takes, one job of each free lane. NULL: none, or an error. */
+static struct job *take(struct contract *c, struct store *store) {
+    struct acquire page = everything;
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    page.want = PAGE;
+    page.lane_run = 1;
+    return store_acquire(store, &page, NOW, &jobs, &count, &more, &c->error) ? jobs : NULL;
+}
+
+static int length(const struct job *jobs) {
+    int count = 0;
+    for (; jobs; jobs = jobs->next)
+        count++;
+    return count;
+}
+
+#define ROWS(of) contract_number(c, "SELECT count(*) FROM " of)
+
+static bool stand(struct contract *c, int ready, int parked) {
+    return ROWS("ready") == ready && ROWS("parked") == parked;
+}
+
+static void once(struct contract *c) {
+    EXPECT(make(c, EACH));
+    struct job *running = take(c, c->store);
+    const int taken = length(running);
+    const bool spared = stand(c, LANES, LANES), none = !take(c, c->store);
+    job_free_list(running);
+    EXPECT(taken == LANES && spared && none);
+    EXPECT(stand(c, 0, 2 * LANES));
+}
+
+static void not_behind_others(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && make(c, EACH));
+    struct job *running = take(c, other);
+    const bool none = !take(c, c->store);
+    const bool parked = stand(c, 0, 2 * LANES);
+    job_free_list(running);
+    store_close(other);
+    EXPECT(none && parked);
+}
+
+static void not_with_marks(struct contract *c) {
+    EXPECT(make(c, EACH));
+    c->store->marks.placed = c->store->placed;
+    c->store->marks.until = clock_monotonic() + 3600000;
+    struct job *running = take(c, c->store);
+    const int taken = length(running);
+    job_free_list(running);
+    marks_forget(c->store);
+    EXPECT(taken == LANES && stand(c, 0, 2 * LANES));
+}
+
+/* The end of a run in a turn that knows of nothing else to look for. */
+static bool looks_after(struct contract *c, struct job *job) {
+    struct capacity capacity = {.acquire = &everything, .room = 1};
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED &&
+           store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    return done && capacity.ready.look && capacity.ready.blind;
+}
+
+static struct job *cut(struct job **jobs) {
+    struct job *first = *jobs;
+    *jobs = first->next;
+    first->next = NULL;
+    return first;
+}
+
+static void looked_for(struct contract *c) {
+    EXPECT(make(c, 1));
+    struct job *running = take(c, c->store);
+    EXPECT(running && length(running) == LANES);
+    const bool without = looks_after(c, cut(&running));
+    EXPECT(make(c, 1));
+    struct job *next = take(c, c->store);
+    const bool with = looks_after(c, cut(&running));
+    struct job *last = take(c, c->store);
+    const int64_t ready = ROWS("ready");
+    const int taken[] = {length(next), length(last)};
+    job_free_list(running);
+    job_free_list(next);
+    job_free_list(last);
+    EXPECT(!without && with);
+    EXPECT(taken[0] == 1 && taken[1] == 1 && ready == 0);
+}
+
+static const struct check checks[] = {
+    {"the first job behind a run of this executor stays ready once, then it is parked", once},
+    {"behind a run of another executor jobs are parked at once", not_behind_others},
+    {"jobs are parked at once where pages go on behind the last job taken", not_with_marks},
+    {"the executor looks for such a job when a lane becomes free", looked_for},
+};
+
+int main(void) {
+    return contract_run_of_server(checks, sizeof checks / sizeof *checks);
+}
