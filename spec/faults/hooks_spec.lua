@@ -54,7 +54,8 @@ describe("after a worker died", function()
     end
     for _ = 1, 4 do
       local before = count("count")
-      local pid = process.start(place.path .. "/run.log", "-C", place.path, "run", "--workers", "2")
+      local pid = process.start(place.path .. "/run.log", "-C", place.path, "run", "--store",
+        "sqlite:" .. place.store, "--workers", "2")
       process.await("some runs more", 5, function()
         local ended = count("count")
         return ended > before or ended == 3000

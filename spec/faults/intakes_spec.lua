@@ -44,8 +44,8 @@ describe("enqueue --from under kill -9", function()
   end
 
   local function enqueue_line(program)
-    return ("%s enqueue --from %s/jobs.jsonl -C %s --store sqlite:%s"):format(program, dir, dir,
-      store)
+    return ("%s enqueue --from %s/jobs.jsonl -C %s --store %s"):format(program, dir, dir,
+      process.store(store))
   end
 
   -- What it says before it is killed, `pause` seconds after its start.
@@ -110,8 +110,8 @@ describe("enqueue --from under kill -9", function()
     end)
     process.kill(pid, "TERM")
     process.await_end(pid, 30)
-    assert.same({ "remove_unfinished|1" },
-      process.sql(store, "SELECT verb, count>1 FROM operation"))
+    assert.same({ "remove_unfinished" },
+      process.sql(store, "SELECT verb FROM operation WHERE count>1"))
     whole()
   end
 

@@ -35,7 +35,7 @@ describe("of two folders of one name", function()
       "--log-format", "logfmt", ...)
     process.await("the executor", 30, function()
       return process.sql(store, ("SELECT 1 FROM executor WHERE name='%s' AND state=1"
-        .. " AND json_extract(settings, '$.deployment')>0"):format(name))[1]
+        .. " AND CAST(json_extract(settings, '$.deployment') AS INTEGER)>0"):format(name))[1]
     end)
     return pid, function() return place.log(log) end
   end
@@ -68,8 +68,7 @@ describe("of two folders of one name", function()
   it("the older one goes by itself a day after the newer one came", function()
     deploy("old")
     deploy("new")
-    process.run("sqlite3 -cmd '.timeout 60000' " .. process.quote(store)
-      .. " 'UPDATE deployment SET loaded=loaded-90000000'")
+    process.change(store, "UPDATE deployment SET loaded=loaded-90000000")
     local _, log = run("new")
     process.await("the end of the older one", 30, function()
       return log():find('event="old deployment removed" deployment=1', 1, true)

@@ -162,11 +162,17 @@ local function payload(bar, digits)
   end)
 end
 
+-- json_extract(column, '$.key'), as a text.
+local function extract(column, key)
+  return ("(%s::json->>'%s')"):format(column, key)
+end
+
 -- Rows of the store of this path, put to the database by its own tool; nil: it is a file.
 function stores.sql(path, question)
   if not schemas[path] then
     return nil
   end
+  question = question:gsub("json_extract%(([%w_.]+), '%$%.([%w_]+)'%)", extract)
   local rows = ask(("SET search_path=%s; %s; SET search_path=public"):format(schemas[path],
     (question:gsub(";%s*$", ""))))
   for i, row in ipairs(rows) do
