@@ -39,8 +39,8 @@ struct clock *clock_virtual_new(time_ms start) {
 void clock_follow(struct clock *clock, time_ms ahead, time_ms lag) {
     if (clock == &system_clock)
         return;
-    atomic_store(&clock->lag, lag);
     atomic_store(&clock->ahead, ahead);
+    atomic_store(&clock->lag, lag);
 }
 
 struct clock *clock_retain(struct clock *clock) {

@@ -61,8 +61,9 @@ void outcome_free_list(struct outcome *outcome) {
 /* Nothing runs before its delay is over, also if this clock is late and that of another executor,
  * which takes the job then, is not. */
 void outcome_end(struct outcome *outcome, const struct clock *clock) {
+    const time_ms lag = clock_lag(clock); /* first: it mostly shrinks, as the clock gets better */
     outcome->ended = clock_now(clock);
-    outcome->ended_by = outcome->ended + clock_lag(clock);
+    outcome->ended_by = outcome->ended + lag;
 }
 
 void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
@@ -70,6 +71,7 @@ void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
     if (outcome->decided)
         return;
     outcome->decided = true;
+    at = at < outcome->ended_by ? outcome->ended_by : at;
     outcome->retries = outcome->permanent || left < 0 ? 0 : left;
     outcome->due =
         wait > 0 && outcome->retries > 0 ? at + wait : TIME_NONE; /* the dead wait for none */

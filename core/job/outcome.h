@@ -96,7 +96,8 @@ void outcome_lines_free(struct outcome_line *line);
 void outcome_end(struct outcome *outcome, const struct clock *clock);
 
 /* The standard rule, for a failure that no strategy has decided (rules §8): a retry less, due
- * `wait` ms after `at` (0: at once); permanent: none left. */
+ * `wait` ms after `at` (0: at once); permanent: none left. Nothing is due before `wait` ms after
+ * the end of the run. */
 void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at);
 
 /* Something it created may have to run next in its lane (rules §4: the follow-up rule): an

@@ -438,6 +438,15 @@ static void note_draining(struct turns *turns) {
     turns->draining = draining;
 }
 
+/* A date that comes while this turn waits for its transaction may be over in the store by then:
+ * another executor has made the job ready. So it stays for the next turn. */
+static time_ms next_look(const struct turns *turns, const struct work *work) {
+    time_ms next = back_off_next(&turns->back_off, turns->settings, turns->deaf, work->now,
+                                 earlier(work->next, work->missed_next));
+    bool stays = !work->looks && turns->next > work->now;
+    return stays ? earlier(next, turns->next) : next;
+}
+
 static void committed(struct turns *turns, struct turn *turn, const struct work *work) {
     CRASH_POINT("turn_committed");
     read_taken(turns, turn);
@@ -461,8 +470,7 @@ static void committed(struct turns *turns, struct turn *turn, const struct work 
     turn->items = work_items_merge(&turns->acquire, turn->items, work->created);
     outcomes_done(&turns->outcomes, turn, &turns->metrics);
     drop_unread(turns, turn);
-    turns->next = back_off_next(&turns->back_off, turns->settings, turns->deaf, work->now,
-                                earlier(work->next, work->missed_next));
+    turns->next = next_look(turns, work);
     note_draining(turns);
 }
 

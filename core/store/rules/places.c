@@ -288,9 +288,13 @@ static bool lane_show_heads(struct store *store, int64_t lane, struct error *err
 }
 
 bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    spared_look(store);
+    return place_unhold(store, lane, token, error);
+}
+
+bool place_unhold(struct store *store, int64_t lane, int64_t token, struct error *error) {
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
         return false;
-    spared_look(store);
     return db_changes(&store->db) == 0 ||
            (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
 }

@@ -126,6 +126,8 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, s
 bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error);
 /* Ends the run fenced by `token`; what waits becomes visible. Without effect if it is not held. */
 bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error);
+/* The same for one that this transaction has held: nothing has met it meanwhile. */
+bool place_unhold(struct store *store, int64_t lane, int64_t token, struct error *error);
 /* The same, later and with others where the engine takes sets: at the latest with the commit, and
  * before anything else may ask. */
 bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error);

@@ -4,7 +4,8 @@
  * To park a job and to show it again costs more than to read past it. Behind a run of this executor
  * that is mostly not needed: the run ends before the next acquisition. So the first acquisition
  * that meets the job there spares it, and the next one that does parks it. Behind a run of another
- * executor a job is parked at once: only those that are shown again are told to others. */
+ * executor a job is parked at once: only those that are shown again are told to others. So each
+ * executor that might take a spared job still has to look, or has it spared behind its own run. */
 #ifndef MOONSHIFT_STORE_RULES_SPARED_H
 #define MOONSHIFT_STORE_RULES_SPARED_H
 

@@ -1,6 +1,7 @@
 /* reap.c - executors that are dead or overdue: their locks and lanes go on without them
  * (rules §4). */
 #include "base/crash_point.h"
+#include "store/rules/capacity.h"
 #include "store/rules/locks.h"
 #include "store/rules/stuck.h"
 #include "store/rules/suspects.h"
@@ -83,7 +84,9 @@ bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, st
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = reap_all(store, now, reaped, &changed, error);
-    if (done && changed) {
+    if (done && changed) { /* a lane that is free shows what was parked, not what stood ready */
+        store->ring.everybody = true;
+        capacity_blind(store);
         store->meta.executors++;
         done = peers_refresh(store, error);
     }

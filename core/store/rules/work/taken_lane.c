@@ -45,7 +45,7 @@ bool taking_follows(const struct taking *taking, const struct store *store,
 
 bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error) {
     lane_set_forget(&taking->known, lane);
-    return place_release(store, lane, store->meta.next_token, error);
+    return place_unhold(store, lane, store->meta.next_token, error);
 }
 
 void taking_learn(const struct taking *taking, struct store *store) {

@@ -3,6 +3,7 @@
 #include "../contract.h"
 #include "store/postgres/connection.h"
 #include "store/rules/mark.h"
+#include <poll.h>
 
 enum { LANES = 20, EACH = 3, PAGE = 100 };
 
@@ -109,10 +110,49 @@ static void looked_for(struct contract *c) {
     EXPECT(taken[0] == 1 && taken[1] == 1 && ready == 0);
 }
 
+static bool rings(struct store *store) {
+    struct pollfd bell = {.fd = store_bell(store), .events = POLLIN};
+    return poll(&bell, 1, 10000) == 1;
+}
+
+/* A job of one lane, behind the one that `store` runs. */
+static struct job *run_then_make(struct contract *c, struct store *store, int64_t priority) {
+    struct job first = {.retries = 3, .lane = "lane"}, next = first;
+    next.priority = priority;
+    bool made = create(c, c->store, first, NOW) != 0;
+    struct job *running = made ? take(c, store) : NULL;
+    made = made && create(c, c->store, next, NOW) != 0 && !take(c, store);
+    return made ? running : NULL;
+}
+
+/* It stands ready, and the job that is shown is not for the one that waits. */
+static void told_after_death(struct contract *c) {
+    struct store_executor self;
+    struct acquire high = everything;
+    struct store *dead = contract_join(c, "dead", NOW, &self);
+    struct store *idle = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
+    struct store_reaped reaped = {0};
+    high.priority_min = 5;
+    self = (struct store_executor){.name = "idle", .workers = 4, .serves = &high};
+    EXPECT(dead && idle && store_join(idle, &self, NOW, 2 * LEASE, &c->error));
+    struct job *running = run_then_make(c, dead, 9);
+    const bool spared = stand(c, 1, 0);
+    store_bell_empty(idle);
+    bool done = running && store_renew(c->store, NOW + LEASE, LEASE, &c->error) &&
+                store_reap(c->store, NOW + LEASE + 1, &reaped, &c->error);
+    const bool told = done && rings(idle);
+    job_free_list(running);
+    job_free_list(reaped.worker_died);
+    store_close(dead);
+    store_close(idle);
+    EXPECT(spared && told && reaped.freed == 1);
+}
+
 static const struct check checks[] = {
     {"the first job behind a run of this executor stays ready once, then it is parked", once},
     {"behind a run of another executor jobs are parked at once", not_behind_others},
     {"jobs are parked at once where pages go on behind the last job taken", not_with_marks},
+    {"others are told when the executor that has spared them dies", told_after_death},
     {"the executor looks for such a job when a lane becomes free", looked_for},
 };
 
