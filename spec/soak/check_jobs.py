@@ -234,7 +234,8 @@ def unbegun(evidence, job):
 
 def crashes(evidence, report):
     """Counted for each job that ran when its process was killed, and for no other. A worker may be
-    killed between the two: then nobody has written the run down."""
+    killed between the two: then nobody has written the run down. It is counted when the lock is
+    found, so whoever takes that away before, by suspending the job, takes the crash away, too."""
     guessed = collections.Counter()
     for job in evidence.jobs.values():
         report.look(len(job.runs))
@@ -250,7 +251,7 @@ def crashes(evidence, report):
                 evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \
                 not evidence.stalled(run.start - 5 * SECOND, death) and \
-                not evidence.disturbed(job.id, run.start, death)
+                not evidence.disturbed(job.id, run.start, death + 5 * SECOND)
         deaths = unbegun(evidence, job) if counted > may else []
         if deaths and counted - may <= len(job.of("lock")) - len(job.runs):
             guessed[min(deaths, key=lambda death: guessed[death])] += counted - may

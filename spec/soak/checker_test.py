@@ -227,13 +227,15 @@ class Jobs(Checked):
         self.suspended(until=1)
         self.bad("I11c", "while it was suspended")
 
-    def crash(self, job, counted):
+    def crash(self, job, counted, verb=None):
         self.story.create(1)
         self.story.create(2)
         self.story.lock(1)
         self.story.start(1)
         self.story.wait(10)
         self.story.line("N", "kill", pid=11, node="north")
+        if verb:
+            self.story.line("P", "verb", job=1, note=verb)
         self.story.unlock(1)
         if counted:
             self.story.row("crashes", job, old=0, new=1)
@@ -248,6 +250,10 @@ class Jobs(Checked):
     def test_a_crash_that_was_not_counted(self):
         self.crash(1, counted=False)
         self.bad("I8b", "0 crashes counted, 1 processes were killed")
+
+    def test_a_crash_whose_lock_was_taken_before_it_was_counted(self):
+        self.crash(1, counted=False, verb="- job suspend 1")
+        self.good("I8b")
 
     def unwritten(self, count):
         """Crashes of jobs that were locked, and of which no run is written down."""
