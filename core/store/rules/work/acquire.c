@@ -308,9 +308,9 @@ static enum answer taking_spares(struct taking *taking, struct store *store,
 static enum verdict taking_behind(struct taking *taking, struct store *store,
                                   const struct cursor *cursor, struct error *error) {
     enum answer spared = taking_spares(taking, store, cursor, error);
+    taking->parked++;
     if (spared != NO)
         return spared == YES ? PASSED : BROKE;
-    taking->parked++;
     return cursor->lane || lane_set_park(&taking->known, store, cursor, error) ? PARKED : BROKE;
 }
 
