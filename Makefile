@@ -85,7 +85,8 @@ check-all: check-deps ## the same with everything at full length
 	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180
 
 # Specs that open stores: they hold over PostgreSQL as well. Of the command line those are left out
-# that are about its words, about folders and layout, or about files.
+# that are about its words, about folders and layout, or about files. Of the faults those are left out
+# that break a file, that start a server of their own, or that are asked in SQLite's words.
 WORDS  := backup bench check cli completion flags help output process_order process settings setup \
 	store table
 STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_spec.lua \

@@ -68,11 +68,10 @@ struct outcome {
     struct job *follows;        /* what it created that is locked to run next in its lane; owned */
     time_ms started;            /* wall clock; TIME_NONE if it never ran */
     time_ms ended;
-    time_ms
-        ended_by;    /* as late as `ended` can be; the delays of failure and snooze count from it */
-    int32_t retries; /* left, after a failure */
-    time_ms due;     /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
-    char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
+    time_ms ended_by; /* as late as `ended` can be: delays count from it */
+    int32_t retries;  /* left, after a failure */
+    time_ms due;      /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
+    char *message;    /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
     char *stack;
     char *result;             /* JSON text of what the handler returned, or NULL */
     char *stuck;              /* the run does not end: where it was last seen; NULL: it has ended */
