@@ -857,12 +857,26 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """)]},
 
     # ---- what a soak cannot see: power cuts, and who is asleep, for there something always goes on
-    {"name": "sync-normal", "by": "spec/core/store/sqlite/power_contract",
+    {"name": "commit-not-synced", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "what is acknowledged is not synced",
-     "changes": [("core/store/sqlite/driver.c", """
-                                  "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
+     "changes": [(TRANSACTION, """
+    return log_sync_seen(store, error);
 """, """
-                                  "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF;"
+    return true;
+""")]},
+    {"name": "told-before-synced", "by": "spec/core/store/sqlite/power_contract",
+     "breaks": "a question tells what another store has committed and not synced yet",
+     "changes": [("core/store/sqlite/open.c", """
+           (log_sync_seen(store, error) || (transaction_look_end(store), false));
+""", """
+           true;
+""")]},
+    {"name": "behind-a-failed-sync", "by": "spec/core/store/sqlite/log_sync_contract",
+     "breaks": "jobs are written behind a place of the log that may not be on the disk",
+     "changes": [("core/store/sqlite/log_sync.c", """
+    return failed && place_now(store, &place) && salt_of(place) == salt_of(failed);
+""", """
+    return !failed && place_now(store, &place) && salt_of(place) == salt_of(failed);
 """)]},
     {"name": "sync-off", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "nothing is synced",

@@ -71,6 +71,7 @@ struct sqlite {
     bool moved;        /* the file has another name than when executors joined last */
     bool checkpointer; /* the joined executor alone moves the log into its place */
     bool broken;       /* an input/output error was met: nothing is written any more */
+    bool synced;       /* this connection has synced the log, and so its name if it made it */
     int schema;        /* the version that this program makes */
     bool outdated;     /* the schema is newer than this program */
     bool parting;      /* no more is written than what gives its locks back */
@@ -95,7 +96,8 @@ void leftover_clear(struct store *store, int64_t self);
 /* The same of those that the transaction has reaped, after its commit. */
 extern const struct txn_hook reap_hook;
 
-/* Begins and ends a transaction that only reads. */
+/* Begins and ends a transaction that only reads. What it reads may be told only after
+ * log_sync_seen. */
 bool transaction_look(struct store *store, struct error *error);
 void transaction_look_end(struct store *store);
 

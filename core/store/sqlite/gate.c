@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,12 +19,9 @@ void gate_pause(void) {
     nanosleep(&pause_span, NULL);
 }
 
-/* Its room is taken now: a page that finds the disk full later would be a SIGBUS. */
-static void gate_map(struct gate *gate) {
-    if (posix_fallocate(gate->file, 0, sizeof *gate->turn) != 0)
-        return;
-    void *map = mmap(NULL, sizeof *gate->turn, PROT_READ | PROT_WRITE, MAP_SHARED, gate->file, 0);
-    gate->turn = map == MAP_FAILED ? NULL : map;
+static void gate_map(struct gate *gate, int rights) {
+    void *map = mmap(NULL, sizeof *gate->page, rights, MAP_SHARED, gate->file, 0);
+    gate->page = map == MAP_FAILED ? NULL : map;
 }
 
 bool gate_open(struct gate *gate, const char *path, struct error *error) {
@@ -31,19 +29,27 @@ bool gate_open(struct gate *gate, const char *path, struct error *error) {
     gate->file = file < 0 ? -1 : file;
     if (file < 0)
         return false;
-    gate_map(gate);
+    /* Its room is taken now: a page that finds the disk full later would be a SIGBUS. */
+    if (posix_fallocate(gate->file, 0, sizeof *gate->page) == 0)
+        gate_map(gate, PROT_READ | PROT_WRITE);
     CRASH_POINT("gate_opened");
     return true;
 }
 
 void gate_look(struct gate *gate, const char *path) {
-    int file = gate->file < 0 ? beside_open(path, "-gate", O_RDONLY, NULL) : gate->file;
+    struct stat is;
+    if (gate->file >= 0)
+        return;
+    int file = beside_open(path, "-gate", O_RDONLY, NULL);
     gate->file = file < 0 ? -1 : file;
+    gate->reads = true;
+    if (file >= 0 && fstat(file, &is) == 0 && is.st_size >= (off_t)sizeof *gate->page)
+        gate_map(gate, PROT_READ);
 }
 
 void gate_close(struct gate *gate) {
-    if (gate->turn)
-        munmap((void *)gate->turn, sizeof *gate->turn);
+    if (gate->page)
+        munmap(gate->page, sizeof *gate->page);
     if (gate->file >= 0)
         close(gate->file);
     *gate = (struct gate){.file = -1};
@@ -74,21 +80,21 @@ bool gate_free(const struct gate *gate, int64_t byte) {
 }
 
 uint32_t gate_turn(const struct gate *gate) {
-    return gate->turn ? atomic_load(gate->turn) : 0;
+    return gate->page ? atomic_load(&gate->page->turn) : 0;
 }
 
 void gate_wait(const struct gate *gate, uint32_t turn) {
-    if (gate->turn)
-        syscall(SYS_futex, gate->turn, FUTEX_WAIT, turn, &pause_span, NULL, 0);
+    if (gate->page)
+        syscall(SYS_futex, &gate->page->turn, FUTEX_WAIT, turn, &pause_span, NULL, 0);
     else
         gate_pause();
 }
 
 void gate_ended(const struct gate *gate) {
-    if (!gate->turn)
+    if (!gate->page)
         return;
-    atomic_fetch_add(gate->turn, 1);
-    syscall(SYS_futex, gate->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    atomic_fetch_add(&gate->page->turn, 1);
+    syscall(SYS_futex, &gate->page->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 bool gate_stand_back(const struct gate *gate) {

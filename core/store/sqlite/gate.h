@@ -17,14 +17,22 @@ enum gate_byte {
     GATE_EXECUTORS = 16 /* + id, exclusive: the executor with that id lives */
 };
 
+/* The beginning of the file, mapped by each store that is open. */
+struct gate_page {
+    _Atomic uint32_t turn; /* counts ended transactions */
+    uint32_t unused;
+    _Atomic uint64_t synced, failed; /* places in the log, of log_sync.h */
+};
+
 struct gate {
     int file;               /* -1: no gate (in memory); then every byte is free and may be taken */
-    _Atomic uint32_t *turn; /* mapped: counts ended transactions; NULL: there is no room for it */
+    struct gate_page *page; /* NULL: there is no room for it */
+    bool reads;             /* the page is only to be read */
 };
 
 /* Opens (creates) the gate beside the database at `path`. */
 bool gate_open(struct gate *gate, const char *path, struct error *error);
-/* For those that only read: opens it, if it is there, to look who holds what. */
+/* For those that only read: opens it, if it is there, to look who holds what and at its page. */
 void gate_look(struct gate *gate, const char *path);
 void gate_close(struct gate *gate);
 

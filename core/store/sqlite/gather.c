@@ -49,6 +49,7 @@ static int gather_write(sqlite3_file *file, const void *data, int size, sqlite3_
     if (code != SQLITE_OK)
         return code;
     gather->last = ends_transaction(data, size);
+    gather->whole = last;
     if (size > PIECE || gather->off)
         return write_real(gather, data, size, at);
     if (!gather->used)
@@ -61,7 +62,7 @@ static int gather_write(sqlite3_file *file, const void *data, int size, sqlite3_
 static int gather_sync(sqlite3_file *file, int flags) {
     struct gather *gather = gather_of(file);
     int code = hand_on(gather);
-    return code == SQLITE_OK ? sync_real(gather, flags) : code;
+    return code == SQLITE_OK && !gather->whole ? sync_real(gather, flags) : code;
 }
 
 static int gather_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at) {

@@ -6,7 +6,9 @@
  * written is handed on before the last frame of a transaction counts as written, before the log's
  * index says that pages were moved, and before the
  * file is synced, read, cut or measured. So nobody can see what follows before it is in the file.
- */
+ *
+ * The sync that SQLite asks for at the end of a commit is left out. It follows behind the gate, see
+ * log_sync.h. */
 #ifndef MOONSHIFT_STORE_SQLITE_GATHER_H
 #define MOONSHIFT_STORE_SQLITE_GATHER_H
 
@@ -22,6 +24,7 @@ struct gather {
     size_t used;
     sqlite3_int64 at;    /* where they belong in the file */
     bool last;           /* the head of the transaction's last frame has been written */
+    bool whole;          /* … and its page: a sync comes from behind the gate */
     bool off;            /* nothing more is kept back */
     int code;            /* of the piece that could not be written */
     sqlite3_int64 asked; /* where was read last */

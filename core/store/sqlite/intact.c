@@ -3,6 +3,7 @@
  * log that was cut short makes the database unreadable. */
 #include "store/sqlite/connection.h"
 #include "store/sqlite/log_index.h"
+#include "store/sqlite/log_sync.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -117,7 +118,8 @@ bool intact_begun(struct store *store, struct error *error) {
         return true;
     if (!sqlite_of(store)->intact.known)
         intact_remember(store);
-    return !index_read(store, &head) || log_refuse(store, log_look(store, &head), error);
+    return log_sync_sound(store, error) &&
+           (!index_read(store, &head) || log_refuse(store, log_look(store, &head), error));
 }
 
 bool sqlite_intact(struct store *store, struct error *error) {

@@ -13,6 +13,7 @@
 #include "store/sqlite/engine.h"
 #include "store/sqlite/held.h"
 #include "store/sqlite/location.h"
+#include "store/sqlite/log_sync.h"
 #include "store/sqlite/purge.h"
 #include "store/sqlite/sign.h"
 #include <errno.h>
@@ -124,6 +125,12 @@ static bool engine_running(struct store *store, int64_t executor, struct running
     return !sqlite_of(store)->path || slots_read(running, &slots);
 }
 
+/* What is told of it is on the disk. */
+static bool engine_snapshot(struct store *store, struct error *error) {
+    return transaction_look(store, error) &&
+           (log_sync_seen(store, error) || (transaction_look_end(store), false));
+}
+
 static void engine_notify(struct store *store, int64_t executor) {
     bell_ring(&sqlite_of(store)->bell, sqlite_of(store)->path, executor);
 }
@@ -155,7 +162,7 @@ static const struct store_engine engine = {
     .sql = &sqlite_sql,
     .verify = sqlite_verify,
     .few = few_add,
-    .snapshot = transaction_look,
+    .snapshot = engine_snapshot,
     .snapshot_end = transaction_look_end,
     .bulk = bulk_table_write,
     .ahead = 64,
@@ -213,6 +220,8 @@ static struct store *open_once(const char *path, enum store_mode mode,
     sqlite_of(store)->gate.file = -1;
     sqlite_of(store)->bell = (struct bell){-1, -1, -1};
     bool opened = open_all(store, path, error) && (!path || location_enter(store, path, error));
+    if (opened)
+        log_sync_mend(store);
     if (opened)
         *location = location_look(store, other, error);
     if (*location == LOCATION_FINE && fair_share_settle(store, error))

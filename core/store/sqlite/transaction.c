@@ -1,6 +1,7 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
 #include "base/crash_point.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/log_sync.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +102,7 @@ bool sqlite_commit(struct store *store, struct error *error) {
     CRASH_POINT("commit_after");
     gates_drop(store);
     transaction_committed(store);
-    return true;
+    return log_sync_seen(store, error);
 }
 
 void sqlite_rollback(struct store *store) {
@@ -112,6 +113,7 @@ void sqlite_rollback(struct store *store) {
         db_run(&store->db, NULL, rollback_sql, "");
     gates_drop(store);
     transaction_rolled_back(store);
+    log_sync_seen(store, NULL); /* a refusal may rest on what was read */
 }
 
 bool transaction_look(struct store *store, struct error *error) {

@@ -19,8 +19,8 @@ struct life {
     struct error error;
     uint64_t seed;
     time_ms now;
-    bool early;  /* calls acknowledged what is not committed yet: a bug to be found */
-    bool normal; /* PRAGMA synchronous=NORMAL behind the store's back: another */
+    bool tells; /* another store tells of a commit, now and then, while that is synced */
+    bool early; /* calls acknowledged what is not committed yet: a bug to be found */
     struct ledger acked, pending;
     bool committing;             /* `pending` may be on the disk without having been acknowledged */
     bool sweeps;                 /* rows of what succeeded go later */

@@ -72,9 +72,11 @@ struct trial {
 static const char *const verdicts[] = {
     [FINE] = "fine", [LOST] = "lost", [DAMAGED] = "damaged", [STUCK] = "stuck"};
 
+/* A question that fails because the power went off once more says nothing about the store. */
 static enum verdict fail(struct trial *trial, enum verdict verdict, const char *what) {
     const struct life *life = &trial->life;
-    if (!trial->mode->silent && __atomic_add_fetch(&tally->told, 1, __ATOMIC_RELAXED) <= TOLD_MAX)
+    if (!trial->mode->silent && !power_is_off() &&
+        __atomic_add_fetch(&tally->told, 1, __ATOMIC_RELAXED) <= TOLD_MAX)
         printf("# %s, after %d cuts, the last at %s (%s): %s%s%s; last error: %s\n"
                "# again: build/spec/core/store/sqlite/power_contract 1 %llu\n",
                verdicts[verdict], trial->cuts, power_kind_name(power_was_at()),
@@ -308,9 +310,10 @@ void trial_run(const char *root, const struct mode *mode, uint64_t seed, struct 
     tally = counts;
     trial = (struct trial){.mode = mode, .first = seed, .seed = seed, .compared = true};
     trial.life.early = mode->early;
-    trial.life.normal = mode->normal;
+    trial.life.tells = !mode->early;
     power_on();
     power_lie(mode->lies);
+    power_careless(mode->careless);
     power_seed(seed);
     disk_forget();
     enum verdict verdict = FINE;

@@ -22,8 +22,8 @@ struct tally { /* shared by processes */
 /* What is wrong with the store, so that its harness can be seen to find it. */
 struct mode {
     const char *name;
-    bool lies, normal, early; /* see power_lie, struct life */
-    bool silent;              /* it is expected: nothing is printed */
+    bool lies, careless, early; /* see power_lie, power_careless, struct life */
+    bool silent;                /* it is expected: nothing is printed */
 };
 
 #define COUNT(what) __atomic_add_fetch(&(what), 1, __ATOMIC_RELAXED)

@@ -14,7 +14,9 @@ struct power_file {
 
 static struct {
     sqlite3_vfs *real;
-    bool off, lying;
+    bool off, lying, careless;
+    void (*during)(void *); /* the next commit is synced */
+    void *during_arg;
     enum power_kind kind, was_at; /* where it goes off, or fails */
     int nth, code;                /* 0: never */
     bool cuts, lasting;
@@ -60,6 +62,15 @@ void power_fault(enum power_kind kind, int nth, int code, bool lasting) {
 
 int power_faults(void) {
     return power.faults;
+}
+
+void power_careless(bool careless) {
+    power.careless = careless;
+}
+
+void power_during_sync(void (*call)(void *), void *arg) {
+    power.during = call;
+    power.during_arg = arg;
 }
 
 void power_lie(bool lying) {
@@ -158,10 +169,22 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
     return verdict == GOES_OFF ? SQLITE_IOERR_TRUNCATE : code;
 }
 
-/* The real file is never synced: nobody cuts the real power. */
+static void sync_begun(void) {
+    void (*during)(void *) = power.during;
+    power.during = NULL;
+    if (during)
+        during(power.during_arg);
+}
+
+/* The real file is never synced: nobody cuts the real power. The store asks for nothing but the
+ * data of a log where it syncs a commit. */
 static int file_sync(sqlite3_file *file, int flags) {
     struct power_file *mine = power_of(file);
-    (void)flags;
+    bool commit = mine->type == SQLITE_OPEN_WAL && (flags & SQLITE_SYNC_DATAONLY);
+    if (commit)
+        sync_begun();
+    if (commit && power.careless)
+        return SQLITE_OK;
     enum verdict verdict = power_ask(file_kind(file, POWER_LOG_SYNC, POWER_DATABASE_SYNC));
     if (verdict == FAILS)
         return power_code(SQLITE_IOERR_FSYNC);

@@ -39,8 +39,12 @@ enum power_kind power_was_at(void); /* the operation it went off at */
 void power_fault(enum power_kind kind, int nth, int code, bool lasting);
 int power_faults(void); /* so many have happened */
 
-/* Syncs say that they are done, and are not. */
+/* Syncs say that they are done, and are not: all of them, or those of commits. */
 void power_lie(bool lying);
+void power_careless(bool careless);
+
+/* Called once, as the next commit is about to be synced; NULL: nothing is. */
+void power_during_sync(void (*call)(void *), void *arg);
 
 /* Seeds what SQLite draws by chance. */
 void power_seed(uint64_t seed);

@@ -1,0 +1,99 @@
+#include "store/sqlite/log_sync.h"
+#include "base/crash_point.h"
+#include "store/sqlite/log_index.h"
+#include <string.h>
+
+enum { READ_TRIES = 100 }; /* while others write the index's head */
+
+/* A place in the log: its salt, which each new beginning of the log changes, and frames. */
+static uint32_t salt_of(uint64_t place) {
+    return (uint32_t)(place >> 32);
+}
+
+static bool is_behind(uint64_t place, uint64_t other) {
+    return salt_of(place) != salt_of(other) || (uint32_t)place < (uint32_t)other;
+}
+
+/* How far the log goes now. False: not known. */
+static bool place_now(struct store *store, uint64_t *place) {
+    struct index_head head;
+    bool known = false;
+    for (int i = 0; !known && i < READ_TRIES; i++)
+        known = index_read(store, &head);
+    if (known)
+        *place = (uint64_t)head.salt[1] << 32 | head.frames;
+    return known;
+}
+
+static struct gate_page *page_of(struct store *store) {
+    struct gate *gate = &sqlite_of(store)->gate;
+    if (store->mode == STORE_READ)
+        gate_look(gate, sqlite_of(store)->path);
+    return gate->page;
+}
+
+static void note_synced(struct store *store, struct gate_page *page, uint64_t place) {
+    uint64_t synced = page && !sqlite_of(store)->gate.reads ? atomic_load(&page->synced) : place;
+    while (is_behind(synced, place) && !atomic_compare_exchange_weak(&page->synced, &synced, place))
+        ;
+}
+
+/* It is not tried again: what the disk has is not known any more. */
+static bool sync_failed(struct store *store, sqlite3_file *log, const uint64_t *place,
+                        struct error *error) {
+    struct gate_page *page = page_of(store);
+    int reason = 0;
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &reason);
+    sqlite_of(store)->broken = true;
+    if (page && !sqlite_of(store)->gate.reads && place)
+        atomic_store(&page->failed, *place);
+    return error_set(error, ERROR_IO, "store \"%s\": its log cannot be synced%s%s%s",
+                     store->db.name, reason ? " (" : "", reason ? strerror(reason) : "",
+                     reason ? ")" : "");
+}
+
+bool log_sync_seen(struct store *store, struct error *error) {
+    struct sqlite *sqlite = sqlite_of(store);
+    uint64_t place = 0;
+    if (!sqlite->path || sqlite->broken)
+        return true;
+    bool known = place_now(store, &place);
+    if (known && (uint32_t)place == 0)
+        return true; /* a checkpoint has synced all that there was */
+    struct gate_page *page = page_of(store);
+    bool writes = store->mode != STORE_READ;
+    if (known && page && (sqlite->synced || !writes) &&
+        !is_behind(atomic_load(&page->synced), place))
+        return true;
+    sqlite3_file *log = index_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
+    if (!log)
+        return true;
+    if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
+        return sync_failed(store, log, known ? &place : NULL, error);
+    CRASH_POINT("log_synced");
+    sqlite->synced = true;
+    if (known)
+        note_synced(store, page, place);
+    return true;
+}
+
+/* A place of another log says nothing about this one. */
+static bool has_failed(struct store *store) {
+    const struct gate_page *page = sqlite_of(store)->gate.page;
+    uint64_t place = 0;
+    uint64_t failed = page ? atomic_load(&page->failed) : 0;
+    return failed && place_now(store, &place) && salt_of(place) == salt_of(failed);
+}
+
+bool log_sync_sound(struct store *store, struct error *error) {
+    return !has_failed(store) ||
+           error_set(error, ERROR_IO,
+                     "store \"%s\": a sync of its log has failed (expected: every program that "
+                     "uses it ends, and is then started again)",
+                     store->db.name);
+}
+
+void log_sync_mend(struct store *store) {
+    if (store->mode != STORE_READ && has_failed(store))
+        store_tend(store, CHORE_LOG, 0, NULL, NULL);
+}
