@@ -14,8 +14,8 @@ static bool used(const struct store_request *request, struct error *error) {
                      request->key);
 }
 
-enum answer store_request_find(struct store *store, const struct store_request *request,
-                               json_t **answer, time_ms now, struct error *error) {
+static enum answer find(struct store *store, const struct store_request *request, json_t **answer,
+                        time_ms now, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT hash, answer FROM request WHERE scope=?1 AND key=?2 AND until>?3", "nti",
@@ -30,6 +30,16 @@ enum answer store_request_find(struct store *store, const struct store_request *
     if (!same)
         used(request, error);
     return *answer ? YES : FAILED;
+}
+
+enum answer store_request_find(struct store *store, const struct store_request *request,
+                               json_t **answer, time_ms now, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return FAILED;
+    enum answer found = find(store, request, answer, now, error);
+    look_end(store, own);
+    return found;
 }
 
 static bool purge(struct store *store, time_ms now, struct error *error) {

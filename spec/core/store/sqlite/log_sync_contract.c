@@ -1,6 +1,7 @@
 /* log_sync_contract.c - a commit is synced behind the gate: others write meanwhile, and nobody
  * tells what is not on the disk. */
 #include "../contract.h"
+#include "store/request.h"
 #include "store/sqlite/log_index.h"
 #include "store/sqlite/log_sync.h"
 #include <errno.h>
@@ -137,6 +138,32 @@ static void rolls_back(struct contract *c) {
     leave();
 }
 
+static const struct store_request asked = {.key = "k", .hash = "h"};
+
+static void other_finds(struct contract *c) {
+    json_t *answer = NULL;
+    require(store_request_find(other, &asked, &answer, NOW, &c->error) == YES,
+            "the other one finds the answer");
+    require(second.syncs == 1, "the other one syncs before it gives the answer");
+    json_decref(answer);
+}
+
+static bool keeps(struct contract *c) {
+    json_t *answer = json_array();
+    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+                store_request_keep(c->store, &asked, answer, NOW, &c->error) &&
+                store_commit(c->store, &c->error);
+    json_decref(answer);
+    return done;
+}
+
+static void asks_again(struct contract *c) {
+    EXPECT(both(c, STORE_WRITE));
+    first.during = other_finds;
+    EXPECT(keeps(c) && !first.during && !found);
+    leave();
+}
+
 /* ---- how often ---- */
 
 static void once(struct contract *c) {
@@ -228,6 +255,7 @@ static const struct check checks[] = {
     {"a store that only reads does so, too", reader_asks},
     {"a transaction that writes nothing syncs what it has seen", writes_nothing},
     {"a transaction that is rolled back does so, too", rolls_back},
+    {"the answer to an earlier request is synced before it is given again", asks_again},
     {"what is on the disk is not synced again", once},
     {"a log that begins anew is synced anew", begins_anew},
     {"a gate without room for its page costs syncs alone", no_page},
