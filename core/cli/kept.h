@@ -1,4 +1,5 @@
-/* kept.h - the first lines of a file as they were read, so that these need not be read again. */
+/* kept.h - the first lines of a file as they were read, so that these need not be read again: 64
+ * MiB at most, and at most a 32nd of the memory that the machine or the container has. */
 #ifndef MOONSHIFT_CLI_KEPT_H
 #define MOONSHIFT_CLI_KEPT_H
 
@@ -17,7 +18,7 @@ struct kept_line {
 struct kept {
     struct kept_line *list;
     size_t count, room;
-    size_t bytes;          /* of all that is kept, about */
+    size_t bytes, most;    /* of all that is kept, about; and how many may be */
     struct arena texts;    /* of the specs */
     bool full;             /* nothing more is kept */
     struct lines_mark end; /* behind the last one */
