@@ -224,12 +224,12 @@ static bool cursor_page(struct store *store, struct cursor *cursor, enum page_ro
     return store->engine->ready_page(store, &page.page, error);
 }
 
-/* Jobs behind one that is in no lane are read along; behind others mostly nothing comes of it,
- * unless lanes are asked for together. */
+/* Jobs behind one that is in no lane are read along. Behind others nothing comes of it where most
+ * lanes run, unless lanes are asked for together. */
 static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
                          struct error *error) {
     bool whole = wanted > 1 && !cursor->dated && !cursor->unread &&
-                 (!cursor->head.lane || store->engine->sets);
+                 (!cursor->head.lane || store->engine->sets || !store->lanes_run);
     cursor->placed = store->placed;
     cursor->asked = true;
     cursor->at = cursor->count = 0;
@@ -252,6 +252,21 @@ bool cursor_room(struct store *store, struct cursor *cursor, int count, struct e
     return true;
 }
 
+/* What is parked, with its jobs. */
+static bool cursor_reads_parked(struct store *store, struct cursor *cursor, struct error *error) {
+    const struct head *head = &cursor->head;
+    cursor->asked = true;
+    cursor->at = cursor->count = 0;
+    struct row *row = db_query(&store->db, error,
+                               "SELECT " ROW_COLUMNS ", p.place FROM parked p"
+                               " CROSS JOIN job j WHERE j.id=p.id AND p.lane=?1 AND p.stream=?2"
+                               " AND p.rank=?3 AND (p.place, p.id)>(?4, ?5)"
+                               " ORDER BY p.place, p.id LIMIT ?6",
+                               "iiiiin", cursor->lane, cursor->stream, head->rank, head->place,
+                               head->id, cursor->ask);
+    return cursor_rows(store, cursor, row, PAGE_JOBS, error);
+}
+
 /* Reads on behind the head: first a few rows, then more, so that a long queue costs few searches
  * and a short look reads little. */
 static bool cursor_read(struct store *store, struct cursor *cursor, int wanted,
@@ -262,9 +277,13 @@ static bool cursor_read(struct store *store, struct cursor *cursor, int wanted,
         cursor->ask = most;
     if (cursor->ask > wanted)
         cursor->ask = wanted > 1 ? wanted : 1;
+    if (cursor->lane && cursor->ask > cursor->left)
+        cursor->ask = cursor->left > 1 ? cursor->left : 1;
+    cursor->left -= cursor->ask;
     return cursor_room(store, cursor, cursor->ask < CURSOR_ROOM ? CURSOR_ROOM : cursor->ask,
                        error) &&
-           cursor_reads(store, cursor, wanted, error);
+           (cursor->lane ? cursor_reads_parked(store, cursor, error)
+                         : cursor_reads(store, cursor, wanted, error));
 }
 
 void cursor_clear(struct cursor *cursor) {
@@ -274,7 +293,9 @@ void cursor_clear(struct cursor *cursor) {
     free(cursor->read);
 }
 
-enum answer cursor_next_parked(struct store *store, struct cursor *cursor, struct error *error) {
+/* Behind what a set has read ahead: one row at a time, without its job. */
+static enum answer cursor_next_parked(struct store *store, struct cursor *cursor,
+                                      struct error *error) {
     const struct head *head = &cursor->head;
     struct row *row =
         db_query(&store->db, error,
@@ -295,10 +316,10 @@ enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
     job_free(cursor->job);
     cursor->job = NULL;
     const bool all = cursor->asked && cursor->count < cursor->ask;
-    if (cursor->lane && cursor->at == cursor->count)
+    if (cursor->lane && store->engine->sets && cursor->at == cursor->count)
         return all ? NO : cursor_next_parked(store, cursor, error);
     if (cursor->at == cursor->count) {
-        if (all && cursor->placed == store->placed)
+        if (all && (cursor->lane || cursor->placed == store->placed))
             return NO;
         if (!cursor_read(store, cursor, wanted, error))
             return FAILED;

@@ -33,6 +33,7 @@ struct cursor {
     struct job *job;    /* the head's, if it was read along; owned */
     struct ahead *read; /* read ahead, NULL at first */
     int at, count, ask, room;
+    int left;       /* of a lane: so many more fill its item */
     bool asked;     /* for rows to read ahead */
     int64_t placed; /* store->placed as the heads were read */
 };
@@ -49,8 +50,6 @@ enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t ran
 /* Goes on; as many as are `wanted` may be read ahead. NO: at the end. */
 enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
                         struct error *error);
-/* The same of one that walks what is parked, behind what has been read ahead: one row at a time. */
-enum answer cursor_next_parked(struct store *store, struct cursor *cursor, struct error *error);
 
 /* The stream in a row of a page. */
 int64_t page_stream(struct row *row, enum page_rows rows);

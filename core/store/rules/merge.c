@@ -354,6 +354,7 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
                   struct parked *known, struct error *error) {
     struct cursor cursor = {.stream = taken->stream,
                             .lane = taken->head.lane,
+                            .left = merge->order->lane_run - 1,
                             .timer = taken->timer,
                             .paced = taken->paced,
                             .limited = taken->limited};

@@ -3,6 +3,7 @@
 #include "store/rules/capacity.h"
 #include "store/rules/incident.h"
 #include "store/rules/limit.h"
+#include "store/rules/parked_lanes.h"
 #include "store/rules/spared.h"
 
 enum { FEW = 32 }; /* parts of `ready` */
@@ -281,6 +282,8 @@ static enum answer lane_next(struct store *store, struct place_key *key, struct 
 static bool lane_show_heads(struct store *store, int64_t lane, struct error *error) {
     struct place_key key = {.stream = INT64_MIN, .rank = INT64_MIN, .lane = lane};
     enum answer step = NO;
+    if (!parked_lanes_may(store, lane))
+        return true;
     while ((step = lane_next(store, &key, error)) == YES)
         if (!lane_show(store, &key, error))
             return false;

@@ -56,8 +56,14 @@ bool place_take_parked(struct store *store, const struct place_key *key, struct 
 /* Takes all jobs between two of one stream and rank out of `ready`, both included. */
 bool place_take_run(struct store *store, const struct place_key *first,
                     const struct place_key *last, int64_t *gone, struct error *error);
+/* The same of `parked`, in one lane. */
+bool place_take_parked_run(struct store *store, const struct place_key *first,
+                           const struct place_key *last, int64_t *gone, struct error *error);
 /* Moves a job from `ready` behind its lane, which runs. */
 bool place_park(struct store *store, const struct place_key *key, struct error *error);
+/* The same of all jobs between two of one stream and rank, both included. */
+bool place_park_run(struct store *store, const struct place_key *first,
+                    const struct place_key *last, struct error *error);
 
 /* ---- locked, limited ---- */
 

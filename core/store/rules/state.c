@@ -62,6 +62,7 @@ bool meta_answer(struct store *store, struct row *rows, struct error *error) {
     store->stored = *meta;
     store->incidents = store->lines = -1;
     store->timer = TIME_NONE;
+    store->parked.looked = false;
     return step == NO && catalog_refresh(store, error) && peers_refresh(store, error);
 }
 

@@ -164,6 +164,17 @@ struct releases {
     size_t count, exposed_count, run_count;
 };
 
+/* Lanes in which jobs may be parked; see parked_lanes.h. */
+enum { PARKED_BITS = 15 };
+struct parked_lanes {
+    bool looked;     /* in the open transaction */
+    int64_t version; /* of the database, as they were read, */
+    size_t added;    /* and so many since then, or then */
+    bool many;       /* there are too many to tell them apart, */
+    int rests;       /* and for so many transactions nothing is read */
+    uint64_t bits[(1 << PARKED_BITS) / 64];
+};
+
 /* Jobs that may have killed a machine, as last read; see suspects.h. */
 struct suspects {
     int64_t version; /* of meta.executors; 0: to be read */
@@ -200,6 +211,7 @@ struct store {
     struct catalog catalog;
     struct peers peers;
     struct suspects suspects;
+    struct parked_lanes parked;
     struct ring ring;
     struct self self;
     int64_t deployed; /* that this connection has loaded last; 0: none */
@@ -233,7 +245,8 @@ struct store {
     time_ms timer;  /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
     int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
     int paged;      /* streams of which the last page of ready jobs had rows */
-    bool laned;     /* most jobs that the last acquisition met were in lanes */
+    bool laned;     /* most jobs that the last acquisition met were in lanes, */
+    bool lanes_run; /* and three of four of these lanes were running */
     struct store_acquire_stats met;
     struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
         struct id_set now, before;

@@ -3,6 +3,7 @@
 #include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/fleet/beside.h"
+#include "store/rules/parked_lanes.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/suspects.h"
@@ -31,9 +32,9 @@
  * memory, signs of life go, and others are notified while the capacity is still known; the files of
  * the dead come last. */
 static const struct txn_hook *const open_hooks[] = {
-    &catalog_hook, &fleet_hook, &instance_hook,   &tell_hook,   &batch_hook,    &bulk_hook,
-    &purge_hook,   &sign_hook,  &rate_limit_hook, &notify_hook, &capacity_hook, &prelock_hook,
-    &reap_hook,    NULL};
+    &catalog_hook, &fleet_hook,    &instance_hook,     &tell_hook, &batch_hook,
+    &bulk_hook,    &purge_hook,    &parked_lanes_hook, &sign_hook, &rate_limit_hook,
+    &notify_hook,  &capacity_hook, &prelock_hook,      &reap_hook, NULL};
 
 static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
     return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));

@@ -488,7 +488,57 @@ static void deleted_head(struct contract *c) {
     EXPECT(next_is(c, ids[3]));
 }
 
+/* What was parked is taken behind the head, and then another job of the lane is met in `ready`. */
+static void met_again(struct contract *c) {
+    int64_t ids[4];
+    struct job *first = lane_of_four(c, ids);
+    EXPECT(first);
+    EXPECT(create(c, c->store, (struct job){.lane = "b"}, NOW) &&
+           create(c, c->store, (struct job){.lane = "c"}, NOW));
+    EXPECT(acquire_count(c, c->store, NOW) == 2); /* so most lanes are free: jobs are read along */
+    EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    EXPECT(create(c, c->store, (struct job){.lane = "a", .retries = 3}, NOW));
+    EXPECT(acquire_count(c, c->store, NOW) == 4);
+    EXPECT(contract_number(c, "SELECT count(*) FROM parked") == 0);
+}
+
+/* A parked job is deleted and its lane is free, which is undone. Another store has written before,
+ * so what is parked is read in between. */
+static void undone(struct contract *c) {
+    int64_t ids[4];
+    struct store_executor self;
+    struct job *first = lane_of_four(c, ids), *again = first ? job_copy(first) : NULL;
+    EXPECT(again && give_delete(c->store, IDS(ids[2], ids[3]), NOW, &c->error));
+    store_close(contract_join(c, "other", NOW, &self));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
+    EXPECT(give_delete(c->store, IDS(ids[1]), NOW, &c->error));
+    EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    store_rollback(c->store);
+    EXPECT(settle(c, c->store, again, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    EXPECT(next_is(c, ids[1]));
+}
+
+static void parked_by_another(struct contract *c) {
+    struct store_executor self;
+    struct job *job = NULL;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && create(c, c->store, (struct job){.lane = "a"}, NOW));
+    EXPECT((job = acquire_one(c, c->store, NOW)));
+    EXPECT(settle(c, c->store, job, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    EXPECT(create(c, c->store, (struct job){.lane = "a"}, NOW));
+    EXPECT((job = acquire_one(c, c->store, NOW)));
+    int64_t behind = create(c, other, (struct job){.lane = "a"}, NOW);
+    EXPECT(acquire_count(c, other, NOW) == 0);
+    store_close(other);
+    EXPECT(contract_number(c, "SELECT count(*) FROM parked") == 1);
+    EXPECT(settle(c, c->store, job, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    EXPECT(next_is(c, behind));
+}
+
 static const struct check checks[] = {
+    {"jobs that were parked are taken once, also if their lane is met again", met_again},
+    {"what was parked before a rollback is parked behind it", undone},
+    {"a job that another executor has parked is shown", parked_by_another},
     {"a cancelled run holds its lane until it ends, and then the next one runs", cancelled_run},
     {"a job that is deleted shows the one that waits behind it in its lane", deleted_head},
     {"random histories keep every lane strict and strand nothing", histories},

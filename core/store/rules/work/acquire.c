@@ -16,61 +16,7 @@
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
 
-static struct place_key cursor_key(const struct cursor *cursor) {
-    const struct head *head = &cursor->head;
-    return (struct place_key){cursor->stream, head->rank, head->place, head->id, head->lane};
-}
-
-static bool taking_remove(struct store *store, const struct cursor *cursor, struct error *error) {
-    const struct place_key key = cursor_key(cursor);
-    return cursor->lane ? place_take_parked(store, &key, error) : place_take(store, &key, error);
-}
-
-static bool taking_park(struct taking *taking, struct store *store, const struct cursor *cursor,
-                        struct error *error) {
-    const struct place_key key = cursor_key(cursor);
-    taking->parked++;
-    return place_park(store, &key, error);
-}
-
 /* ---- a run of plain jobs ---- */
-
-/* Takes the run out of `ready`. No other job stands between its first and its last. */
-static bool run_leave(struct taking *taking, struct store *store, struct error *error) {
-    struct run run = taking->run;
-    int64_t gone = 0;
-    taking->run.count = 0;
-    if (!run.count)
-        return true;
-    return place_take_run(store, &run.first, &run.last, &gone, error) &&
-           (gone == run.count ||
-            error_set(error, ERROR_DAMAGED,
-                      "store \"%s\": damaged: %lld jobs ready where %d were taken", store->db.name,
-                      (long long)gone, run.count));
-}
-
-/* Writes what is kept back, before a statement asks for a taken job or places another one. */
-static bool run_end(struct taking *taking, struct store *store, struct error *error) {
-    return run_leave(taking, store, error) && bulk_lock(store, error) &&
-           lane_set_write(&taking->known, store, error);
-}
-
-/* Adds a job to the run, or begins the next one if a job may stand between it and the last. */
-static bool run_add(struct taking *taking, struct store *store, const struct cursor *cursor,
-                    struct error *error) {
-    struct run *run = &taking->run;
-    if (store->engine->sets) /* they leave with their locks */
-        return true;
-    bool next = run->count && run->first.stream == cursor->stream &&
-                run->first.rank == cursor->head.rank && cursor->placed == store->placed;
-    if (!next && !run_leave(taking, store, error))
-        return false;
-    run->last = cursor_key(cursor);
-    if (!next)
-        run->first = run->last;
-    run->count++;
-    return true;
-}
 
 /* True if the job was read along and needs no look of its own. */
 static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
@@ -261,7 +207,7 @@ static bool taking_plain(struct taking *taking, struct store *store, const struc
     if (job->instance_id && !taking_frame(taking, store, job, error))
         return false;
     return taking_start(taking, store, cursor, job, error) &&
-           run_add(taking, store, cursor, error) &&
+           taking_leaves(taking, store, cursor, error) &&
            bulk_take(store, job, &cursor->head, cursor->lane != 0, error);
 }
 
@@ -329,6 +275,29 @@ static enum verdict taking_known(struct taking *taking, struct store *store,
     return taking_plain(taking, store, cursor, job, error) ? TOOK : BROKE;
 }
 
+/* ---- a job of a lane that was read along ---- */
+
+static bool taking_read(const struct taking *taking, const struct store *store,
+                        const struct cursor *cursor) {
+    const struct job *job = cursor->job;
+    return !store->engine->sets && job && cursor->head.lane && !cursor->paced && !cursor->limited &&
+           job->due <= taking->now && !job->crashes && !job->suspect;
+}
+
+/* What is parked leaves `ready` by its key, so it breaks no run. */
+static enum verdict taking_laned(struct taking *taking, struct store *store,
+                                 const struct cursor *cursor, struct taken_lane *lane,
+                                 struct error *error) {
+    bool free = lane && !taking_full(taking, lane);
+    if (!lane && !place_hold(store, cursor->head.lane, store->meta.next_token, &free, error))
+        return BROKE;
+    if (!free)
+        return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : BROKE;
+    struct job *job = merge_job(&taking->merge);
+    taking_append(taking, job, lane);
+    return taking_plain(taking, store, cursor, job, error) ? TOOK : BROKE;
+}
+
 /* ---- suspects ---- */
 
 /* YES: a suspect that has begun here may still kill the machine. */
@@ -368,6 +337,7 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
     struct taken_lane *lane = taking_lane(taking, id);
     taking->met++;
     taking->laned += id != 0;
+    taking->ready += id && !cursor->lane;
     if (cursor->paced && !lane && !taking_prompt(taking, store, cursor))
         return STARVED;
     if (store->suspects.count) {
@@ -384,18 +354,21 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
         return FULL;
     if (fits)
         return taking_alone(taking, store, cursor, error);
+    if (taking_read(taking, store, cursor))
+        return taking_laned(taking, store, cursor, lane, error);
     enum answer knows = taking_knows(taking, store, cursor, lane, error);
     if (knows == YES)
         return taking_known(taking, store, cursor, lane, error);
-    if (knows == FAILED || !run_end(taking, store, error))
+    if (knows == FAILED || (store->engine->sets && !taking_flush(taking, store, error)))
         return BROKE;
     /* Behind another job of its lane it would not start at once. */
     bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
     if (id && !lane && !place_hold(store, id, store->meta.next_token, &free, error))
         return BROKE;
-    if (free)
-        return taking_job(taking, store, cursor, lane, error);
-    return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : BROKE;
+    if (!free)
+        return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : BROKE;
+    return taking_flush(taking, store, error) ? taking_job(taking, store, cursor, lane, error)
+                                              : BROKE;
 }
 
 static bool taking_served(struct taking *taking, struct store *store, struct error *error) {
@@ -426,6 +399,16 @@ static void taking_mark(struct store *store, const struct cursor *cursor, enum v
         marks_stay(store, cursor);
 }
 
+/* What is parked in the lane of a taken job comes next. Jobs of it that were taken have left. */
+static bool taking_follow(struct taking *taking, struct store *store, const struct cursor *taken,
+                          struct error *error) {
+    if (taken->lane || !taking_follows(taking, store, taken))
+        return true;
+    return taking_parked_out(taking, store, taken->head.lane, error) &&
+           merge_follow(&taking->merge, store, taken, lane_set_parked(&taking->known, taken),
+                        error);
+}
+
 static bool taking_next(struct taking *taking, struct store *store, struct error *error) {
     struct cursor best = *merge_best(&taking->merge);
     enum verdict verdict = taking_head(taking, store, &best, error);
@@ -439,9 +422,7 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
     }
     taking->merge.wanted = taking->acquire->want - taking->count;
     if (verdict == BROKE || !merge_next(&taking->merge, store, error) ||
-        (verdict == TOOK && taking_follows(taking, store, &best) &&
-         !merge_follow(&taking->merge, store, &best, lane_set_parked(&taking->known, &best),
-                       error)))
+        (verdict == TOOK && !taking_follow(taking, store, &best, error)))
         return false;
     if (verdict != TOOK && verdict != SHARED)
         return true;
@@ -492,7 +473,7 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
     if (!rate_limit_begin(store, taking->now, error) || !suspects_refresh(store, error) ||
         !merge_begin(&taking->merge, store, taking->acquire, error))
         return false;
-    if (!taking_run(taking, store, more, error) || !run_end(taking, store, error))
+    if (!taking_run(taking, store, more, error) || !taking_flush(taking, store, error))
         return false;
     return taking_served(taking, store, error) &&
            frame_page_give(&taking->frames, store, &taking->jobs, error);
@@ -505,6 +486,7 @@ static void taking_free(struct taking *taking, struct store *store) {
     lane_set_clear(&taking->known);
     id_set_clear(&taking->passed_lanes);
     free(taking->lanes);
+    free(taking->lane_places);
 }
 
 bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
@@ -528,8 +510,8 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
     /* Rows that were kept back are written first; a monitor may become ready by that. */
     bool written =
         bulk_flush(store, true, error) && tell_flush(store, error) && batch_settle(store, error);
-    taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
-    bool done = written && (taking.lanes != NULL || db_no_memory(&store->db, error));
+    bool room = taking_room(&taking, acquire->want);
+    bool done = written && (room || db_no_memory(&store->db, error));
     /* A lock under a lease that has run out would be given to another executor. */
     if (done && now >= store->self.lease_until)
         done = store_renew(store, now, store->self.lease, error);

@@ -27,8 +27,7 @@ static bool failure_plain(const struct store *store, const struct outcome *outco
 static bool fence_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return (outcome->kind == OUTCOME_SUCCESS || failure_plain(store, outcome)) && !outcome->lines &&
-           !outcome->warning && job->owner == store->self.id &&
-           (!job->lane_id || store->engine->sets) && !outcome->unit && !job->batch &&
+           !outcome->warning && job->owner == store->self.id && !outcome->unit && !job->batch &&
            !job->repeat && (!job->unique_key || store->engine->sets) && !job->crashes &&
            !job->suspect && !backlog_counts(store, job->stream);
 }

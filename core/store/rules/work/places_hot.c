@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/rules/capacity.h"
 #include "store/rules/limit.h"
+#include "store/rules/parked_lanes.h"
 #include "store/rules/places.h"
 
 /* ---- ready, timer, parked ---- */
@@ -53,14 +54,41 @@ bool place_take_run(struct store *store, const struct place_key *first,
     return done;
 }
 
+bool place_take_parked_run(struct store *store, const struct place_key *first,
+                           const struct place_key *last, int64_t *gone, struct error *error) {
+    bool done = db_run(&store->db, error,
+                       "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3"
+                       " AND (place, id)>=(?4, ?5) AND (place, id)<=(?6, ?7)",
+                       "iiiiiii", first->lane, first->stream, first->rank, first->place, first->id,
+                       last->place, last->id);
+    *gone = db_changes(&store->db);
+    return done;
+}
+
 bool place_park(struct store *store, const struct place_key *key, struct error *error) {
     if (!place_take(store, key, error))
         return false;
     CRASH_POINT("acquire_unparked");
+    parked_lanes_add(store, key->lane);
     return !db_changes(&store->db) || /* it is gone: another schedule's run has replaced it */
            db_run(&store->db, error,
                   "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
+}
+
+#define READY_RUN                                                                                  \
+    " FROM ready WHERE stream=?1 AND rank=?2 AND (place, id)>=(?3, ?4) AND (place, id)<=(?5, ?6)"
+
+bool place_park_run(struct store *store, const struct place_key *first,
+                    const struct place_key *last, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO parked(lane, stream, rank, place, id)"
+                  " SELECT lane, stream, rank, place, id" READY_RUN,
+                  "iiiiii", first->stream, first->rank, first->place, first->id, last->place,
+                  last->id) &&
+           CRASH_POINT("ready_parked") &&
+           db_run(&store->db, error, "DELETE" READY_RUN, "iiiiii", first->stream, first->rank,
+                  first->place, first->id, last->place, last->id);
 }
 
 /* ---- locked, limited ---- */

@@ -10,6 +10,7 @@
 #include "store/rules/fair_share.h"
 #include "store/rules/history.h"
 #include "store/rules/incident.h"
+#include "store/rules/parked_lanes.h"
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
@@ -396,6 +397,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     instances_forget(store);
     store->incidents = store->lines = -1;
     store->catalog.version = 0;
+    parked_lanes_forget(store);
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
         db_run(&store->db, &ignored, "RELEASE outcome", ""))
         outcome->undone = catalog_refresh(store, &ignored);

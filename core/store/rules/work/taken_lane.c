@@ -1,20 +1,39 @@
 /* taken_lane.c - the lanes of an acquisition: their items, and what is known of them (rules §4). */
+#include "store/rules/parked_lanes.h"
 #include "store/rules/work/taking.h"
+#include <stdlib.h>
+
+bool taking_room(struct taking *taking, int jobs) {
+    size_t count = jobs > 0 ? (size_t)jobs : 1, places = 4;
+    while (places < 2 * count)
+        places *= 2;
+    taking->lanes = malloc(count * sizeof *taking->lanes);
+    taking->lane_places = calloc(places, sizeof *taking->lane_places);
+    taking->lane_mask = places - 1;
+    return taking->lanes && taking->lane_places;
+}
+
+/* Where the item of the lane is noted, or would be. */
+static uint32_t *place_of(const struct taking *taking, int64_t lane) {
+    size_t at = (size_t)((uint64_t)lane * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    for (;; at++) {
+        uint32_t *place = &taking->lane_places[at & taking->lane_mask];
+        if (!*place || taking->lanes[*place - 1].lane == lane)
+            return place;
+    }
+}
 
 struct taken_lane *taking_lane(const struct taking *taking, int64_t lane) {
-    const struct known_lane *known = lane ? lane_set_find(&taking->known, lane) : NULL;
-    if (known && known->item)
-        return &taking->lanes[known->item - 1];
-    for (size_t i = taking->loose ? taking->lane_count : 0; lane && i-- > 0;)
-        if (taking->lanes[i].lane == lane)
-            return &taking->lanes[i];
-    return NULL;
+    uint32_t place = lane ? *place_of(taking, lane) : 0;
+    return place ? &taking->lanes[place - 1] : NULL;
 }
 
 struct taken_lane *taking_item(struct taking *taking, struct job *job) {
     struct known_lane *known = lane_set_find(&taking->known, job->lane_id);
-    taking->lanes[taking->lane_count++] = (struct taken_lane){job->lane_id, job, 1, 0};
-    taking->loose += !known;
+    uint32_t *place = place_of(taking, job->lane_id);
+    taking->lanes[taking->lane_count++] =
+        (struct taken_lane){.lane = job->lane_id, .last = job, .count = 1};
+    *place = (uint32_t)taking->lane_count;
     if (known)
         known->item = taking->lane_count;
     return &taking->lanes[taking->lane_count - 1];
@@ -37,10 +56,12 @@ enum answer taking_knows(struct taking *taking, struct store *store, const struc
     return lane_set_knows(&taking->known, store, &taking->merge, error);
 }
 
-bool taking_follows(const struct taking *taking, const struct store *store,
-                    const struct cursor *taken) {
+bool taking_follows(const struct taking *taking, struct store *store, const struct cursor *taken) {
     int64_t lane = taken->head.lane;
-    return lane && (!store->engine->sets || lane_set_has_parked(&taking->known, lane));
+    if (!lane)
+        return false;
+    return store->engine->sets ? lane_set_has_parked(&taking->known, lane)
+                               : parked_lanes_may(store, lane);
 }
 
 bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error) {
@@ -50,4 +71,5 @@ bool taking_release(struct taking *taking, struct store *store, int64_t lane, st
 
 void taking_learn(const struct taking *taking, struct store *store) {
     store->laned = taking->met ? 2 * taking->laned >= taking->met : store->laned;
+    store->lanes_run = taking->ready ? 4 * taking->parked >= 3 * taking->ready : store->lanes_run;
 }

@@ -1,0 +1,19 @@
+/* parked_lanes.h - in which lanes jobs may be parked, so that most lanes need not be asked for
+ * (rules §4). Only with an engine that takes no sets.
+ *
+ * The lanes are kept as bits of a hash: a bit that is not set is certain. They are read once, and
+ * again after another connection has written. */
+#ifndef MOONSHIFT_STORE_RULES_PARKED_LANES_H
+#define MOONSHIFT_STORE_RULES_PARKED_LANES_H
+
+#include "store/rules/state.h"
+
+/* False: no job of the lane is parked. In a transaction. */
+bool parked_lanes_may(struct store *store, int64_t lane);
+/* A job of the lane is parked now. */
+void parked_lanes_add(struct store *store, int64_t lane);
+/* Something of the open transaction is undone, or all of it. */
+void parked_lanes_forget(struct store *store);
+extern const struct txn_hook parked_lanes_hook;
+
+#endif

@@ -1,0 +1,129 @@
+/* taken_run.c - jobs that leave `ready` and `parked` together, as they stand one behind the other.
+ *
+ * What an acquisition takes is a run as long as no other job can stand between its first and its
+ * last. The number of rows that have left proves it. Parked jobs of a lane are a run of their own,
+ * and jobs that are to be parked another. A job that is parked alone leaves by its key. */
+#include "store/rules/parked_lanes.h"
+#include "store/rules/work/taking.h"
+
+static struct place_key cursor_key(const struct cursor *cursor) {
+    const struct head *head = &cursor->head;
+    return (struct place_key){cursor->stream, head->rank, head->place, head->id, head->lane};
+}
+
+bool taking_remove(struct store *store, const struct cursor *cursor, struct error *error) {
+    const struct place_key key = cursor_key(cursor);
+    return cursor->lane ? place_take_parked(store, &key, error) : place_take(store, &key, error);
+}
+
+/* True if the job at the cursor stands behind the last one of the run, and none between them. */
+static bool goes_on(const struct run *run, const struct store *store, const struct cursor *cursor) {
+    return run->count && run->first.stream == cursor->stream &&
+           run->first.rank == cursor->head.rank && cursor->placed == store->placed;
+}
+
+static void add(struct run *run, const struct cursor *cursor) {
+    run->last = cursor_key(cursor);
+    if (!run->count++)
+        run->first = run->last;
+}
+
+static bool refuse(struct store *store, const char *where, int64_t gone, int count,
+                   struct error *error) {
+    return gone == count || error_set(error, ERROR_DAMAGED,
+                                      "store \"%s\": damaged: %lld jobs %s where %d were taken",
+                                      store->db.name, (long long)gone, where, count);
+}
+
+/* ---- out of `ready` ---- */
+
+static bool ready_out(struct taking *taking, struct store *store, struct error *error) {
+    struct run run = taking->run;
+    int64_t gone = 0;
+    taking->run.count = 0;
+    if (!run.count)
+        return true;
+    return place_take_run(store, &run.first, &run.last, &gone, error) &&
+           refuse(store, "ready", gone, run.count, error);
+}
+
+static bool parking_out(struct taking *taking, struct store *store, struct error *error) {
+    struct run run = taking->parking;
+    taking->parking.count = 0;
+    return !run.count || place_park_run(store, &run.first, &run.last, error);
+}
+
+/* ---- out of `parked` ---- */
+
+static bool parked_out(struct taking *taking, struct store *store, struct run *run,
+                       struct error *error) {
+    int64_t gone = 0;
+    int count = run->count;
+    run->count = 0;
+    taking->parked_runs--;
+    return place_take_parked_run(store, &run->first, &run->last, &gone, error) &&
+           refuse(store, "parked", gone, count, error);
+}
+
+static bool parked_leaves(struct taking *taking, struct store *store, const struct cursor *cursor,
+                          struct error *error) {
+    struct run *run = &taking_lane(taking, cursor->lane)->parked;
+    bool next = run->first.stream == cursor->stream && run->first.rank == cursor->head.rank;
+    if (run->count && !next && !parked_out(taking, store, run, error))
+        return false;
+    taking->parked_runs += !run->count;
+    add(run, cursor);
+    return true;
+}
+
+bool taking_parked_out(struct taking *taking, struct store *store, int64_t lane,
+                       struct error *error) {
+    struct run *run = &taking_lane(taking, lane)->parked;
+    return !run->count || parked_out(taking, store, run, error);
+}
+
+static bool all_parked_out(struct taking *taking, struct store *store, struct error *error) {
+    for (size_t i = 0; taking->parked_runs && i < taking->lane_count; i++)
+        if (taking->lanes[i].parked.count &&
+            !parked_out(taking, store, &taking->lanes[i].parked, error))
+            return false;
+    return true;
+}
+
+/* ---- all of them ---- */
+
+bool taking_leaves(struct taking *taking, struct store *store, const struct cursor *cursor,
+                   struct error *error) {
+    taking->parks = false;
+    if (store->engine->sets) /* they leave with their locks */
+        return true;
+    if (cursor->lane)
+        return parked_leaves(taking, store, cursor, error);
+    if (!parking_out(taking, store, error) ||
+        (!goes_on(&taking->run, store, cursor) && !ready_out(taking, store, error)))
+        return false;
+    add(&taking->run, cursor);
+    return true;
+}
+
+bool taking_park(struct taking *taking, struct store *store, const struct cursor *cursor,
+                 struct error *error) {
+    const struct place_key key = cursor_key(cursor);
+    bool alone = !taking->parks;
+    taking->parks = cursor->placed == store->placed;
+    taking->parked++;
+    if (alone || !taking->parks)
+        return parking_out(taking, store, error) && place_park(store, &key, error);
+    if (!goes_on(&taking->parking, store, cursor) && !parking_out(taking, store, error))
+        return false;
+    parked_lanes_add(store, key.lane);
+    add(&taking->parking, cursor);
+    return true;
+}
+
+bool taking_flush(struct taking *taking, struct store *store, struct error *error) {
+    taking->parks = false;
+    return parking_out(taking, store, error) && ready_out(taking, store, error) &&
+           all_parked_out(taking, store, error) && bulk_lock(store, error) &&
+           lane_set_write(&taking->known, store, error);
+}
