@@ -1,5 +1,5 @@
-/* kept.h - the first lines of a file as they were read, so that these need not be read again: 64
- * MiB at most, and at most a 32nd of the memory that the machine or the container has. */
+/* kept.h - the first lines of a file as they were read, so that these need not be read again. They
+ * take 64 MiB at most, and at most a 32nd of the memory of the machine or the container. */
 #ifndef MOONSHIFT_CLI_KEPT_H
 #define MOONSHIFT_CLI_KEPT_H
 

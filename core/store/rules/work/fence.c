@@ -19,17 +19,16 @@ struct passing {
 static bool failure_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return store->engine->sets && outcome->kind == OUTCOME_FAILURE && !outcome->created &&
-           !outcome->stuck && job->retries > 0 && !job->suspended && !job->conflicts &&
-           !store->meta.fair;
+           !outcome->stuck && !outcome->lines && !outcome->warning && job->retries > 0 &&
+           !job->suspended && !job->conflicts && !store->meta.fair;
 }
 
 /* True if no earlier outcome asks whether this job is locked, and nothing of it can be refused. */
 static bool fence_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
-    return (outcome->kind == OUTCOME_SUCCESS || failure_plain(store, outcome)) && !outcome->lines &&
-           !outcome->warning && job->owner == store->self.id && !outcome->unit && !job->batch &&
-           !job->repeat && (!job->unique_key || store->engine->sets) && !job->crashes &&
-           !job->suspect && !backlog_counts(store, job->stream);
+    return (outcome->kind == OUTCOME_SUCCESS || failure_plain(store, outcome)) &&
+           job->owner == store->self.id && !outcome->unit && !job->batch && !job->repeat &&
+           !job->crashes && !job->suspect && !backlog_counts(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,

@@ -49,14 +49,14 @@ static bool settle_remove(struct store *store, const struct job *job, enum unloc
 }
 
 /* Gives up the unique key and the place in the backlog, if the job has them. A lock that has ended
- * with others is that of a job without a backlog: its key goes with others, too. */
+ * with others is that of a job without a backlog: its key may go with others, too. */
 static bool settle_give_up(struct store *store, const struct outcome *outcome, enum history_end end,
                            time_ms now, struct error *error) {
     const struct job *job = outcome->job;
     struct job_row row;
     if (!job->unique_key && !backlog_counts(store, job->stream))
         return true;
-    if (outcome->fenced)
+    if (outcome->fenced && store->engine->sets)
         return bulk_key(store, job, now, error);
     if (end == ENDED_SUCCESSFUL)
         return admission_done(store, job, now, error);

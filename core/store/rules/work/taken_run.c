@@ -123,7 +123,8 @@ bool taking_park(struct taking *taking, struct store *store, const struct cursor
 
 bool taking_flush(struct taking *taking, struct store *store, struct error *error) {
     taking->parks = false;
-    return parking_out(taking, store, error) && ready_out(taking, store, error) &&
-           all_parked_out(taking, store, error) && bulk_lock(store, error) &&
-           lane_set_write(&taking->known, store, error);
+    if (!parking_out(taking, store, error) || !ready_out(taking, store, error) ||
+        !all_parked_out(taking, store, error))
+        return false;
+    return bulk_lock(store, error) && lane_set_write(&taking->known, store, error);
 }
