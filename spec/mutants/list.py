@@ -871,6 +871,28 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """, """
            true;
 """)]},
+    {"name": "parked-taken-twice", "by": "spec/core/store/lanes_contract",
+     "breaks": "jobs that were parked are read again before they have left",
+     "changes": [("core/store/rules/work/acquire.c", """
+    return taking_parked_out(taking, store, taken->head.lane, error) &&
+           merge_follow
+""", """
+    return merge_follow
+""")]},
+    {"name": "parked-by-others-unseen", "by": "spec/core/store/lanes_contract",
+     "breaks": "what another executor has parked is not looked for",
+     "changes": [("core/store/rules/parked_lanes.c", """
+    if (known && parked->version == version && parked->added <= LANES_MAX)
+""", """
+    if (known && (parked->version || parked->added <= LANES_MAX))
+""")]},
+    {"name": "parked-again-unseen", "by": "spec/core/store/lanes_contract",
+     "breaks": "what is parked again after a rollback is not looked for",
+     "changes": [("core/store/rules/parked_lanes.c", """
+const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget};
+""", """
+const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
+""")]},
     {"name": "behind-a-failed-sync", "by": "spec/core/store/sqlite/log_sync_contract",
      "breaks": "jobs are written behind a place of the log that may not be on the disk",
      "changes": [("core/store/sqlite/log_sync.c", """
