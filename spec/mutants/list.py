@@ -882,9 +882,9 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
     {"name": "parked-by-others-unseen", "by": "spec/core/store/lanes_contract",
      "breaks": "what another executor has parked is not looked for",
      "changes": [("core/store/rules/parked_lanes.c", """
-    if (known && parked->version == version && parked->added <= LANES_MAX)
+    bool known = parked->version == version && parked->added <= LANES_MAX;
 """, """
-    if (known && (parked->version || parked->added <= LANES_MAX))
+    bool known = parked->version && parked->version != INT64_MIN;
 """)]},
     {"name": "parked-again-unseen", "by": "spec/core/store/lanes_contract",
      "breaks": "what is parked again after a rollback is not looked for",

@@ -38,29 +38,32 @@ static bool read_all(struct store *store, struct error *error) {
 
 /* What this connection has parked is known. Lanes in which nothing is parked any more stay, until
  * they are read again. */
-static bool look(struct store *store) {
+static bool look(struct store *store, struct error *error) {
     struct parked_lanes *parked = &store->parked;
-    struct error error = {0};
     int64_t version = 0;
-    if (parked->looked)
+    if (parked->looked || (parked->many && parked->rests-- > 0)) {
+        parked->looked = true;
         return true;
-    parked->looked = true;
-    if (parked->many && parked->rests-- > 0)
-        return true;
-    bool known = db_value(&store->db, &error, &version, store->engine->sql->commits, "") == YES;
-    if (known && parked->version == version && parked->added <= LANES_MAX)
-        return true;
+    }
+    if (db_value(&store->db, error, &version, store->engine->sql->commits, "") == FAILED)
+        return false;
+    bool known = parked->version == version && parked->added <= LANES_MAX;
+    parked->version = INT64_MIN;
+    if (!known && !read_all(store, error))
+        return false;
     parked->version = version;
-    parked->looked = known && read_all(store, &error);
-    return parked->looked;
+    parked->looked = true;
+    return true;
 }
 
-bool parked_lanes_may(struct store *store, int64_t lane) {
+enum answer parked_lanes_may(struct store *store, int64_t lane, struct error *error) {
     const struct parked_lanes *parked = &store->parked;
     unsigned bit = bit_of(lane);
-    if (store->engine->sets || !look(store) || parked->many)
-        return true;
-    return parked->bits[bit / 64] >> bit % 64 & 1;
+    if (store->engine->sets)
+        return YES;
+    if (!look(store, error))
+        return FAILED;
+    return parked->many || (parked->bits[bit / 64] >> bit % 64 & 1) ? YES : NO;
 }
 
 /* They may have been read without jobs that are parked again now. */

@@ -8,8 +8,8 @@
 
 #include "store/rules/state.h"
 
-/* False: no job of the lane is parked. In a transaction. */
-bool parked_lanes_may(struct store *store, int64_t lane);
+/* NO: no job of the lane is parked; YES: some may be. In a transaction. */
+enum answer parked_lanes_may(struct store *store, int64_t lane, struct error *error);
 /* A job of the lane is parked now. */
 void parked_lanes_add(struct store *store, int64_t lane);
 /* Something of the open transaction is undone, or all of it. */

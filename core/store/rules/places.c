@@ -282,8 +282,9 @@ static enum answer lane_next(struct store *store, struct place_key *key, struct 
 static bool lane_show_heads(struct store *store, int64_t lane, struct error *error) {
     struct place_key key = {.stream = INT64_MIN, .rank = INT64_MIN, .lane = lane};
     enum answer step = NO;
-    if (!parked_lanes_may(store, lane))
-        return true;
+    enum answer parked = parked_lanes_may(store, lane, error);
+    if (parked != YES)
+        return parked == NO;
     while ((step = lane_next(store, &key, error)) == YES)
         if (!lane_show(store, &key, error))
             return false;

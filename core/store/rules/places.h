@@ -61,9 +61,9 @@ bool place_take_parked_run(struct store *store, const struct place_key *first,
                            const struct place_key *last, int64_t *gone, struct error *error);
 /* Moves a job from `ready` behind its lane, which runs. */
 bool place_park(struct store *store, const struct place_key *key, struct error *error);
-/* The same of all jobs between two of one stream and rank, both included. */
+/* The same of all jobs between two of one stream and rank, both included: their lanes all run. */
 bool place_park_run(struct store *store, const struct place_key *first,
-                    const struct place_key *last, struct error *error);
+                    const struct place_key *last, int64_t *gone, struct error *error);
 
 /* ---- locked, limited ---- */
 

@@ -246,7 +246,7 @@ struct store {
     int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
     int paged;      /* streams of which the last page of ready jobs had rows */
     bool laned;     /* most jobs that the last acquisition met were in lanes, */
-    bool lanes_run; /* and three of four of these lanes were running */
+    bool lanes_run; /* and three of four of them had to be parked */
     struct store_acquire_stats met;
     struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
         struct id_set now, before;

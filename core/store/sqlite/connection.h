@@ -72,6 +72,8 @@ struct sqlite {
     bool checkpointer; /* the joined executor alone moves the log into its place */
     bool broken;       /* an input/output error was met: nothing is written any more */
     bool synced;       /* this connection has synced the log, and so its name if it made it */
+    bool torn;         /* a sync of the log has failed here */
+    bool mending;      /* a sync of it has failed, and this store moves it into the database */
     int schema;        /* the version that this program makes */
     bool outdated;     /* the schema is newer than this program */
     bool parting;      /* no more is written than what gives its locks back */

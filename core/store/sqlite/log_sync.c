@@ -44,7 +44,7 @@ static bool sync_failed(struct store *store, sqlite3_file *log, const uint64_t *
     struct gate_page *page = page_of(store);
     int reason = 0;
     log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &reason);
-    sqlite_of(store)->broken = true;
+    sqlite_of(store)->broken = sqlite_of(store)->torn = true;
     if (page && !sqlite_of(store)->gate.reads && place)
         atomic_store(&page->failed, *place);
     return error_set(error, ERROR_IO, "store \"%s\": its log cannot be synced%s%s%s",
@@ -52,15 +52,33 @@ static bool sync_failed(struct store *store, sqlite3_file *log, const uint64_t *
                      reason ? ")" : "");
 }
 
+/* A place of another log says nothing about this one. */
+static bool has_failed(struct store *store) {
+    const struct gate_page *page = sqlite_of(store)->gate.page;
+    uint64_t place = 0;
+    uint64_t failed = page ? atomic_load(&page->failed) : 0;
+    return failed && place_now(store, &place) && salt_of(place) == salt_of(failed);
+}
+
+bool log_sync_sound(struct store *store, struct error *error) {
+    return (!sqlite_of(store)->torn && !has_failed(store)) ||
+           error_set(error, ERROR_IO,
+                     "store \"%s\": a sync of its log has failed (expected: every program that "
+                     "uses it ends, then one that writes is started)",
+                     store->db.name);
+}
+
 bool log_sync_seen(struct store *store, struct error *error) {
     struct sqlite *sqlite = sqlite_of(store);
     uint64_t place = 0;
-    if (!sqlite->path || sqlite->broken)
+    if (!sqlite->path || (sqlite->broken && !sqlite->torn))
         return true;
     bool known = place_now(store, &place);
     if (known && (uint32_t)place == 0)
         return true; /* a checkpoint has synced all that there was */
     struct gate_page *page = page_of(store);
+    if (!log_sync_sound(store, error))
+        return false;
     bool writes = store->mode != STORE_READ;
     if (known && page && (sqlite->synced || !writes) &&
         !is_behind(atomic_load(&page->synced), place))
@@ -77,23 +95,12 @@ bool log_sync_seen(struct store *store, struct error *error) {
     return true;
 }
 
-/* A place of another log says nothing about this one. */
-static bool has_failed(struct store *store) {
-    const struct gate_page *page = sqlite_of(store)->gate.page;
-    uint64_t place = 0;
-    uint64_t failed = page ? atomic_load(&page->failed) : 0;
-    return failed && place_now(store, &place) && salt_of(place) == salt_of(failed);
-}
-
-bool log_sync_sound(struct store *store, struct error *error) {
-    return !has_failed(store) ||
-           error_set(error, ERROR_IO,
-                     "store \"%s\": a sync of its log has failed (expected: every program that "
-                     "uses it ends, and is then started again)",
-                     store->db.name);
-}
-
 void log_sync_mend(struct store *store) {
-    if (store->mode != STORE_READ && has_failed(store))
-        store_tend(store, CHORE_LOG, 0, NULL, NULL);
+    struct gate *gate = &sqlite_of(store)->gate;
+    if (store->mode == STORE_READ || !has_failed(store) || !gate_take(gate, GATE_OPEN, true))
+        return;
+    sqlite_of(store)->mending = true;
+    store_tend(store, CHORE_LOG, 0, NULL, NULL);
+    sqlite_of(store)->mending = false;
+    gate_take(gate, GATE_OPEN, false);
 }

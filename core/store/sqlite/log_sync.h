@@ -3,12 +3,13 @@
  * A commit is seen by others as soon as it is in the log, and may be acknowledged once the log is
  * synced. A sync covers all that is in the log before it begins. So a store that has read what
  * another one committed syncs for it before it tells anything of that: each end of a transaction
- * and each question comes through log_sync_seen. The gate's page has the place in the log up to
- * which it is synced, so most of these calls only compare two numbers.
+ * and each snapshot of a question comes through log_sync_seen. The gate's page has the place in the
+ * log up to which it is synced, so most of these calls only compare two numbers.
  *
  * A log whose sync failed may have a hole that only the next power cut shows, and others may have
- * seen what is lost there. So nobody writes behind that place. The next store that is opened moves
- * the log into the database, whose sync proves what the log's could not. */
+ * seen what is lost there. So nobody writes behind that place, moves the log or tells of it. Once
+ * no other store is open for writing, the next one that is opened moves the log into the database.
+ */
 #ifndef MOONSHIFT_STORE_SQLITE_LOG_SYNC_H
 #define MOONSHIFT_STORE_SQLITE_LOG_SYNC_H
 
@@ -22,7 +23,7 @@ bool log_sync_seen(struct store *store, struct error *error);
 /* False: a sync of this log has failed, in this process or another. */
 bool log_sync_sound(struct store *store, struct error *error);
 
-/* Moves such a log into the database, if no other store uses it. */
+/* Moves such a log into the database, if no other store is open for writing. */
 void log_sync_mend(struct store *store);
 
 #endif

@@ -175,6 +175,8 @@ bool sqlite_checkpoint(struct store *store, int pages, struct error *error) {
     if (!sqlite_of(store)->path || store->writing || sqlite_of(store)->broken ||
         store->mode == STORE_READ)
         return true;
+    if (!sqlite_of(store)->mending && !log_sync_sound(store, error))
+        return false;
     if (pages > 0 && sqlite_of(store)->connection.log_pages <= pages)
         return true;
     if (!sqlite_of(store)->checkpointer &&

@@ -7,6 +7,8 @@
 static const char unread_sql[] = "SELECT " ROW_COLUMNS " FROM bulk b CROSS JOIN job j"
                                  " WHERE j.id=b.id";
 
+/* Nobody else changes the payload of a job that is locked, so what another one has not synced yet
+ * is no part of these rows. */
 bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error) {
     struct bulk *bulk = &store->bulk;
     size_t done = 0, shown = 0;

@@ -535,7 +535,45 @@ static void parked_by_another(struct contract *c) {
     EXPECT(next_is(c, behind));
 }
 
+/* Takes what has a due date; how many they were. */
+static int acquire_dated(struct contract *c) {
+    struct acquire dated = everything;
+    struct job *jobs_ = NULL;
+    int count = 0;
+    bool more = false;
+    dated.ensure_due_date = true;
+    if (!store_acquire(c->store, &dated, NOW, &jobs_, &count, &more, &c->error))
+        return -1;
+    job_free_list(jobs_);
+    return count;
+}
+
+/* Between jobs that are parked stands one that this acquisition does not see. */
+static void undated_between(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){.lane = "a", .due = NOW - 50}, NOW));
+    EXPECT(acquire_dated(c) == 1);
+    for (int i = 4; i > 0; i--) {
+        EXPECT(create(c, c->store, (struct job){.lane = "a", .due = NOW - 10 * i}, NOW));
+        EXPECT(create(c, c->store, (struct job){0}, NOW - 10 * i + 5));
+    }
+    EXPECT(acquire_dated(c) == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM parked") == 4);
+    EXPECT(acquire_count(c, c->store, NOW) == 4);
+}
+
+static void undated_parked(struct contract *c) {
+    int64_t ids[4];
+    struct job *first = lane_of_four(c, ids);
+    EXPECT(first);
+    EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    EXPECT(create(c, c->store, (struct job){.lane = "a", .due = NOW - 50}, NOW));
+    EXPECT(acquire_dated(c) == 1);
+}
+
 static const struct check checks[] = {
+    {"where a date is asked for, a job without one stays between those that are parked",
+     undated_between},
+    {"… and is not taken from those that are parked", undated_parked},
     {"jobs that were parked are taken once, also if their lane is met again", met_again},
     {"what was parked before a rollback is parked behind it", undone},
     {"a job that another executor has parked is shown", parked_by_another},

@@ -280,11 +280,14 @@ static enum verdict taking_known(struct taking *taking, struct store *store,
 static bool taking_read(const struct taking *taking, const struct store *store,
                         const struct cursor *cursor) {
     const struct job *job = cursor->job;
-    return !store->engine->sets && job && cursor->head.lane && !cursor->paced && !cursor->limited &&
-           job->due <= taking->now && !job->crashes && !job->suspect;
+    if (store->engine->sets || !job || !cursor->head.lane || cursor->paced || cursor->limited)
+        return false;
+    if (taking->acquire->ensure_due_date && job->due == TIME_NONE)
+        return false;
+    return job->due <= taking->now && !job->crashes && !job->suspect;
 }
 
-/* What is parked leaves `ready` by its key, so it breaks no run. */
+/* What is to be parked breaks no run: it leaves by its key, or before the run goes on. */
 static enum verdict taking_laned(struct taking *taking, struct store *store,
                                  const struct cursor *cursor, struct taken_lane *lane,
                                  struct error *error) {
@@ -331,6 +334,11 @@ static enum answer taking_waits(struct taking *taking, struct store *store,
     return FAILED;
 }
 
+/* A job stays between those that are taken: no run goes on behind it. */
+static enum verdict taking_passes(struct taking *taking, struct store *store, struct error *error) {
+    return store->engine->sets || taking_flush(taking, store, error) ? PASSED : BROKE;
+}
+
 static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
@@ -345,7 +353,7 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
         if (waits == FAILED)
             return BROKE;
         if (waits == YES) /* a lane's parked jobs come in their order */
-            return cursor->lane ? PARKED : PASSED;
+            return cursor->lane ? PARKED : taking_passes(taking, store, error);
     }
     bool fits = run_fits(taking, cursor);
     if (fits && cursor->limited && taking_brief(taking, cursor->job->definition))
@@ -402,8 +410,9 @@ static void taking_mark(struct store *store, const struct cursor *cursor, enum v
 /* What is parked in the lane of a taken job comes next. Jobs of it that were taken have left. */
 static bool taking_follow(struct taking *taking, struct store *store, const struct cursor *taken,
                           struct error *error) {
-    if (taken->lane || !taking_follows(taking, store, taken))
-        return true;
+    enum answer follows = taken->lane ? NO : taking_follows(taking, store, taken, error);
+    if (follows != YES)
+        return follows == NO;
     return taking_parked_out(taking, store, taken->head.lane, error) &&
            merge_follow(&taking->merge, store, taken, lane_set_parked(&taking->known, taken),
                         error);

@@ -80,15 +80,17 @@ bool place_park(struct store *store, const struct place_key *key, struct error *
     " FROM ready WHERE stream=?1 AND rank=?2 AND (place, id)>=(?3, ?4) AND (place, id)<=(?5, ?6)"
 
 bool place_park_run(struct store *store, const struct place_key *first,
-                    const struct place_key *last, struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO parked(lane, stream, rank, place, id)"
-                  " SELECT lane, stream, rank, place, id" READY_RUN,
-                  "iiiiii", first->stream, first->rank, first->place, first->id, last->place,
-                  last->id) &&
-           CRASH_POINT("ready_parked") &&
-           db_run(&store->db, error, "DELETE" READY_RUN, "iiiiii", first->stream, first->rank,
-                  first->place, first->id, last->place, last->id);
+                    const struct place_key *last, int64_t *gone, struct error *error) {
+    bool done = db_run(&store->db, error,
+                       "INSERT INTO parked(lane, stream, rank, place, id)"
+                       " SELECT lane, stream, rank, place, id" READY_RUN,
+                       "iiiiii", first->stream, first->rank, first->place, first->id, last->place,
+                       last->id) &&
+                CRASH_POINT("ready_parked") &&
+                db_run(&store->db, error, "DELETE" READY_RUN, "iiiiii", first->stream, first->rank,
+                       first->place, first->id, last->place, last->id);
+    *gone = db_changes(&store->db);
+    return done;
 }
 
 /* ---- locked, limited ---- */

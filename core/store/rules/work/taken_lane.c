@@ -56,12 +56,14 @@ enum answer taking_knows(struct taking *taking, struct store *store, const struc
     return lane_set_knows(&taking->known, store, &taking->merge, error);
 }
 
-bool taking_follows(const struct taking *taking, struct store *store, const struct cursor *taken) {
+enum answer taking_follows(const struct taking *taking, struct store *store,
+                           const struct cursor *taken, struct error *error) {
     int64_t lane = taken->head.lane;
     if (!lane)
-        return false;
-    return store->engine->sets ? lane_set_has_parked(&taking->known, lane)
-                               : parked_lanes_may(store, lane);
+        return NO;
+    if (!store->engine->sets)
+        return parked_lanes_may(store, lane, error);
+    return lane_set_has_parked(&taking->known, lane) ? YES : NO;
 }
 
 bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error) {

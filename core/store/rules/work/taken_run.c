@@ -1,8 +1,9 @@
 /* taken_run.c - jobs that leave `ready` and `parked` together, as they stand one behind the other.
  *
  * What an acquisition takes is a run as long as no other job can stand between its first and its
- * last. The number of rows that have left proves it. Parked jobs of a lane are a run of their own,
- * and jobs that are to be parked another. A job that is parked alone leaves by its key. */
+ * last. Parked jobs of a lane are a run of their own, and jobs that are to be parked another. The
+ * number of rows that have left proves each of them. A job that is parked alone leaves by its key.
+ * Where jobs without a date are read past, jobs are parked alone. */
 #include "store/rules/parked_lanes.h"
 #include "store/rules/work/taking.h"
 
@@ -30,9 +31,9 @@ static void add(struct run *run, const struct cursor *cursor) {
 
 static bool refuse(struct store *store, const char *where, int64_t gone, int count,
                    struct error *error) {
-    return gone == count || error_set(error, ERROR_DAMAGED,
-                                      "store \"%s\": damaged: %lld jobs %s where %d were taken",
-                                      store->db.name, (long long)gone, where, count);
+    return gone == count ||
+           error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: %lld jobs %s where %d were met",
+                     store->db.name, (long long)gone, where, count);
 }
 
 /* ---- out of `ready` ---- */
@@ -49,8 +50,12 @@ static bool ready_out(struct taking *taking, struct store *store, struct error *
 
 static bool parking_out(struct taking *taking, struct store *store, struct error *error) {
     struct run run = taking->parking;
+    int64_t gone = 0;
     taking->parking.count = 0;
-    return !run.count || place_park_run(store, &run.first, &run.last, error);
+    if (!run.count)
+        return true;
+    return place_park_run(store, &run.first, &run.last, &gone, error) &&
+           refuse(store, "ready", gone, run.count, error);
 }
 
 /* ---- out of `parked` ---- */
@@ -110,7 +115,7 @@ bool taking_park(struct taking *taking, struct store *store, const struct cursor
                  struct error *error) {
     const struct place_key key = cursor_key(cursor);
     bool alone = !taking->parks;
-    taking->parks = cursor->placed == store->placed;
+    taking->parks = cursor->placed == store->placed && !cursor->dated;
     taking->parked++;
     if (alone || !taking->parks)
         return parking_out(taking, store, error) && place_park(store, &key, error);

@@ -84,8 +84,9 @@ bool taking_full(const struct taking *taking, const struct taken_lane *lane);
 /* YES: nothing more is to be asked before the job at this cursor may be taken, or its lane runs. */
 enum answer taking_knows(struct taking *taking, struct store *store, const struct cursor *cursor,
                          const struct taken_lane *lane, struct error *error);
-/* True if jobs of the lane may be parked behind the one that was taken. */
-bool taking_follows(const struct taking *taking, struct store *store, const struct cursor *taken);
+/* NO: no job of the lane is parked behind the one that was taken. */
+enum answer taking_follows(const struct taking *taking, struct store *store,
+                           const struct cursor *taken, struct error *error);
 /* The lane of a job that was passed runs no more. */
 bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error);
 /* Notes whether most of the jobs were in lanes, for the next acquisition. */

@@ -221,6 +221,8 @@ static void failed(struct contract *c) {
     EXPECT(both(c, STORE_WRITE) && fails(c));
     EXPECT(refused(c, c->store, "closed for writing"));
     EXPECT(refused(c, other, "a sync of its log has failed"));
+    EXPECT(!counts(c, c->store, 2) && !counts(c, other, 2) && c->error.code == ERROR_IO);
+    EXPECT(!store_tend(other, CHORE_LOG, 0, NULL, &c->error));
     leave();
     end(c);
     EXPECT(c->store && create(c, c->store, (struct job){0}, NOW));
@@ -259,7 +261,8 @@ static const struct check checks[] = {
     {"what is on the disk is not synced again", once},
     {"a log that begins anew is synced anew", begins_anew},
     {"a gate without room for its page costs syncs alone", no_page},
-    {"nobody writes behind a sync that failed, until the store is opened again", failed},
+    {"nobody tells of a sync that failed, or writes behind it, until the store is opened again",
+     failed},
     {"… and nothing that was read hinders that", failed_and_held},
     {"a question fails if it cannot be synced what it would tell", question_fails},
 };
