@@ -2,8 +2,8 @@
  *
  * What an acquisition takes is a run as long as no other job can stand between its first and its
  * last. Parked jobs of a lane are a run of their own, and jobs that are to be parked another. The
- * number of rows that have left proves each of them. A job that is parked alone leaves by its key.
- * Where jobs without a date are read past, jobs are parked alone. */
+ * number of rows that have left proves that none has left besides. A job that is parked alone
+ * leaves by its key. Where jobs without a date are read past, jobs are parked alone. */
 #include "store/rules/parked_lanes.h"
 #include "store/rules/work/taking.h"
 
@@ -48,6 +48,7 @@ static bool ready_out(struct taking *taking, struct store *store, struct error *
            refuse(store, "ready", gone, run.count, error);
 }
 
+/* One of them may be gone: another run of its schedule has replaced it since it was read. */
 static bool parking_out(struct taking *taking, struct store *store, struct error *error) {
     struct run run = taking->parking;
     int64_t gone = 0;
@@ -55,7 +56,7 @@ static bool parking_out(struct taking *taking, struct store *store, struct error
     if (!run.count)
         return true;
     return place_park_run(store, &run.first, &run.last, &gone, error) &&
-           refuse(store, "ready", gone, run.count, error);
+           (gone < run.count || refuse(store, "ready", gone, run.count, error));
 }
 
 /* ---- out of `parked` ---- */
