@@ -194,6 +194,28 @@ static void version_5(struct contract *c) {
                    " WHERE lane_key='order-10' GROUP BY lane)"));
 }
 
+/* Instances stand where they stood, and the jobs of the dead executor's lane wait for their lock.
+ */
+static void version_6(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 6, url, sizeof url));
+    EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
+    EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 6 is older"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, NULL, &c->error);
+    json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
+    bool same = has_state(store, 131, "dead") && has_state(store, 132, "scheduled") &&
+                has_state(store, 136, "locked") && has_state(store, 138, "locked");
+    store_close(store);
+    size_t count = json_array_size(jobs), problems = json_array_size(found);
+    json_decref(found);
+    json_decref(jobs);
+    EXPECT(problems == 0 && count == 6 && same);
+    EXPECT(
+        execute("CREATE TEMP TABLE t(n CHECK(n=2)); INSERT INTO t SELECT count(*) FROM instance"));
+}
+
 /* How many of three jobs with a rate may start then, beside what has been started. */
 static int started(struct contract *c, struct store *store, time_ms now) {
     struct acquire acquire = everything;
@@ -299,12 +321,17 @@ static void same_tables_5(struct contract *c) {
     same_tables(c, 5);
 }
 
+static void same_tables_6(struct contract *c) {
+    same_tables(c, 6);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
     {"a store of version 3 is upgraded by whoever writes", version_3},
     {"a store of version 4 is upgraded, and its failures know to what they belonged", version_4},
     {"a store of version 5 is upgraded, and its lanes stay lanes", version_5},
+    {"a store of version 6 is upgraded, and its instances stand where they stood", version_6},
     {"the starts of a rate are counted on after the upgrade", rates_5},
     {"what was suspended is held by what is suspended at the upgrade", reasons},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
@@ -312,6 +339,7 @@ static const struct check checks[] = {
     {"a store upgraded from version 3 has every table and column of a new one", same_tables_3},
     {"a store upgraded from version 4 has every table and column of a new one", same_tables_4},
     {"a store upgraded from version 5 has every table and column of a new one", same_tables_5},
+    {"a store upgraded from version 6 has every table and column of a new one", same_tables_6},
 };
 
 int main(void) {

@@ -1,0 +1,1 @@
+-- From schema version 6 to 7.
