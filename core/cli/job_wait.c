@@ -115,7 +115,8 @@ static json_t *ending(const struct wait *wait, int64_t id, struct error *error) 
 }
 
 static bool tell(struct wait *wait, int64_t id, const json_t *answer, struct error *error) {
-    if (!is_text(answer, "outcome", "successful") && wait->bad++ == 0)
+    bool fine = is_text(answer, "outcome", "successful") || is_text(answer, "outcome", "skipped");
+    if (!fine && wait->bad++ == 0)
         wait->worst = id;
     if (wait->cli->json || wait->quiet)
         return true;

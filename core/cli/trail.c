@@ -70,6 +70,8 @@ static void add_event(struct text *text, const json_t *events, size_t i) {
     else if (letter == 'l')
         text_add(text, "%s = (%lld bytes)", name_of(event),
                  (long long)json_integer_value(json_array_get(event, EVENT_VALUE)));
+    else if (letter == 'n')
+        text_add(text, "nothing to do at %s", name_of(event));
     else if (letter == 'w')
         text_add(text, "warning: %s", name_of(event));
     else

@@ -8,6 +8,7 @@ const struct outcome_traits outcome_traits[] = {
     [OUTCOME_CANCELLED] = {"cancelled", .ends = true, .counts = true},
     [OUTCOME_RETURNED] = {"returned", .counts = true},
     [OUTCOME_CONFLICT] = {"conflict", .fails = true},
+    [OUTCOME_SKIPPED] = {"skipped", .ends = true, .keeps = true, .counts = true},
 };
 
 struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
@@ -75,6 +76,11 @@ void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
     outcome->retries = outcome->permanent || left < 0 ? 0 : left;
     outcome->due =
         wait > 0 && outcome->retries > 0 ? at + wait : TIME_NONE; /* the dead wait for none */
+}
+
+bool outcome_has_walked(const struct outcome *outcome) {
+    bool walked = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SKIPPED;
+    return walked && outcome->unit;
 }
 
 bool outcome_may_follow(const struct outcome *outcome) {

@@ -14,7 +14,8 @@ enum outcome_kind {
     OUTCOME_SNOOZE,    /* comes back at `due`, retries and attempt untouched */
     OUTCOME_CANCELLED, /* the row goes; logged as cancelled */
     OUTCOME_RETURNED,  /* did not run (or was cut off): unlocked, nothing counted */
-    OUTCOME_CONFLICT   /* another was first, or the store was away: runs again, not counted */
+    OUTCOME_CONFLICT,  /* another was first, or the store was away: runs again, not counted */
+    OUTCOME_SKIPPED    /* of a process: the instance has nothing to do for the job; the row goes */
 };
 
 /* What a kind means, wherever that is asked. Indexed by enum outcome_kind. */
@@ -98,6 +99,9 @@ void outcome_end(struct outcome *outcome, const struct clock *clock);
  * `wait` ms after `at` (0: at once); permanent: none left. Nothing is due before `wait` ms after
  * the end of the run. */
 void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at);
+
+/* It has a unit that is to be held against the frames of its instances, and written. */
+bool outcome_has_walked(const struct outcome *outcome);
 
 /* Something it created may have to run next in its lane (rules §4: the follow-up rule): an
  * exclusive job of the same lane that is not for later. */

@@ -168,8 +168,10 @@ static void tell(const struct outcome *outcome) {
         log_event(LOG_WARN, "handler has ended after all", "job:l handler:s token:l", job->id,
                   job->handler, job->token);
     else if (outcome->settled == SETTLED_STALE)
-        log_event(outcome->started == TIME_NONE ? LOG_DEBUG : LOG_WARN, "stale outcome refused",
-                  "job:l handler:s token:l outcome:s", job->id, job->handler, job->token, kind);
+        log_event(outcome->started == TIME_NONE || outcome->kind == OUTCOME_SKIPPED ? LOG_DEBUG
+                                                                                    : LOG_WARN,
+                  "stale outcome refused", "job:l handler:s token:l outcome:s", job->id,
+                  job->handler, job->token, kind);
     else if (outcome->settled == SETTLED_BEHIND)
         log_event(LOG_DEBUG, "job walks again on a newer frame", "job:l handler:s", job->id,
                   job->handler);
@@ -187,12 +189,15 @@ static void count(const struct outcome *outcome, struct turn *turn, struct metri
         return;
     turn->settled++;
     if (outcome->settled == SETTLED_STALE) {
-        bool ran = outcome->started != TIME_NONE && !outcome->outlived;
+        bool ran =
+            outcome->started != TIME_NONE && !outcome->outlived && outcome->kind != OUTCOME_SKIPPED;
         turn->stale += ran;
         metrics_add(metrics, definition, METRIC_STALE_COMMITS, ran);
     } else if (outcome->kind == OUTCOME_SUCCESS) {
         turn->done++;
         metrics_add(metrics, definition, METRIC_SUCCESSFUL, 1);
+    } else if (outcome->kind == OUTCOME_SKIPPED) {
+        metrics_add(metrics, definition, METRIC_SKIPPED, 1);
     } else if (outcome->kind == OUTCOME_CONFLICT) {
         metrics_add(metrics, definition, METRIC_CONFLICTS, 1);
     } else if (outcome->kind == OUTCOME_FAILURE) {
@@ -208,11 +213,14 @@ static void count(const struct outcome *outcome, struct turn *turn, struct metri
 /* Puts what follows into `turn` before the rest, so that it runs next. */
 static void follow(struct outcomes *outcomes, struct outcome *outcome, struct turn *turn,
                    struct metrics *metrics) {
+    bool moves = outcome->unit && outcome->settled == SETTLED;
     for (const struct job *job = outcome->follows; job; job = job->next)
         metrics_add(metrics, job->definition, METRIC_LOCKED_EXCLUSIVE, 1);
     if (outcome->follows && !follow_ups_add(&outcomes->follows, outcome))
         log_event(LOG_ERROR, "jobs lost sight of until their locks end", "reason:s",
                   "out of memory");
+    if (moves)
+        follow_ups_move(&outcomes->follows, outcome);
     struct work_item *item =
         outcome->lane_ends ? follow_ups_end(&outcomes->follows, outcome) : NULL;
     if (!item)

@@ -324,21 +324,21 @@ static size_t count_unread(const struct work_item *items) {
 static void read_taken(struct turns *turns, struct turn *turn) {
     struct error error = {ERROR_NONE, "out of memory"};
     size_t count = count_unread(turn->items), at = 0;
-    struct job **jobs = count ? malloc(count * sizeof *jobs) : NULL;
+    struct job **jobs = count ? calloc(count, sizeof *jobs) : NULL;
+    struct work_item **items = count ? calloc(count, sizeof *items) : NULL;
     if (!count)
         return;
-    for (struct work_item *item = turn->items; jobs && item; item = item->next)
+    for (struct work_item *item = turn->items; jobs && items && item; item = item->next)
         if (is_unread(item)) {
+            items[at] = item;
             jobs[at++] = item->jobs;
-            item->jobs = NULL; /* until it is back */
         }
-    if (!jobs || !store_read_taken(turns->store, jobs, count, &error))
+    if (!at || !store_read_taken(turns->store, jobs, count, &error))
         log_event(LOG_WARN, "jobs given back unread", "reason:s", error.text);
-    at = 0;
-    for (struct work_item *item = turn->items; jobs && item; item = item->next)
-        if (!item->jobs)
-            item->jobs = jobs[at++];
+    for (size_t i = 0; i < at; i++) /* an item without jobs stays as it is */
+        items[i]->jobs = jobs[i];
     free(jobs);
+    free(items);
 }
 
 /* Hands back the lock of an unread job; false: no memory. */

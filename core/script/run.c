@@ -184,8 +184,11 @@ static int body(lua_State *L) {
     lua_call(L, 1, 2);
     if (run->walks && lua_istable(L, 3)) {
         walk_keep(L, 3, run);
+        lua_getfield(L, 3, "skipped");
+        if (lua_toboolean(L, -1))
+            outcome->kind = OUTCOME_SKIPPED;
         lua_getfield(L, 3, "result");
-        keep_result(L, 5, run);
+        keep_result(L, 6, run);
         return 0;
     }
     if (!returned_failure(L, 3)) {

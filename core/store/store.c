@@ -66,6 +66,7 @@ const char *metric_name(enum metric metric) {
         [METRIC_REMOVED_OPERATIONS] = "removed_operations",
         [METRIC_REMOVED_INSTANCES] = "removed_instances",
         [METRIC_CONFLICTS] = "conflicts",
+        [METRIC_SKIPPED] = "skipped",
     };
     return (unsigned)metric < METRIC_COUNT ? names[metric] : "unknown";
 }

@@ -518,6 +518,7 @@ enum metric {
     METRIC_REMOVED_OPERATIONS,
     METRIC_CONFLICTS,
     METRIC_REMOVED_INSTANCES,
+    METRIC_SKIPPED,
     METRIC_COUNT
 };
 const char *metric_name(enum metric metric);

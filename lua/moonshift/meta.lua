@@ -423,7 +423,7 @@ function Questions:why(id) end
 ---@field retries? integer runs that are left
 ---@field before? integer retries before they were changed
 ---@field due? moonshift.instant the next run
----@field outcome? string "successful", "deleted" or "cancelled"
+---@field outcome? string "successful", "skipped", "deleted" or "cancelled"
 local Event = {}
 
 --- Creates a job together with the change that the event tells of.

@@ -174,7 +174,7 @@ describe("the log", function()
   it("is not asked for outcomes that are none, or in an order it has not", function()
     local _, message = engine:log({ outcome = { "failed", "done" } }):list()
     assert.equal('filter "outcome": "done" (expected created, successful, failed, '
-      .. "snoozed, deleted or cancelled)", message)
+      .. "snoozed, deleted, cancelled or skipped)", message)
     _, message = engine:log():sort("id"):list()
     assert.equal('cannot sort by "id" (expected at, job)', message)
   end)

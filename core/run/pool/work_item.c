@@ -6,6 +6,7 @@ void work_item_free(struct work_item *item) {
     if (!item || atomic_fetch_sub(&item->owners, 1) > 1)
         return;
     job_free_list(item->jobs);
+    lane_frames_clear(&item->frames);
     free(item);
 }
 
@@ -16,32 +17,12 @@ struct job *work_item_take(struct work_item *item) {
     item->jobs = job->next;
     job->next = NULL;
     item->count--;
-    return job;
-}
-
-/* Puts a copy with the frame of now in the place of a job; without memory it stays as it was, and
- * its unit will be behind. */
-static void renew(struct job **at, const char *frame, int64_t rev) {
-    struct job now = **at;
-    now.frame = frame;
-    now.frame_rev = rev;
-    struct job *copy = job_copy(&now);
-    if (!copy)
-        return;
-    copy->next = now.next;
-    job_free(*at);
-    *at = copy;
+    return lane_frames_give(&item->frames, job);
 }
 
 void work_item_hand_on(struct work_item *item, const struct outcome *outcome) {
-    const struct unit *unit = outcome->unit;
-    for (size_t i = 0; i < unit->instance_count; i++) {
-        struct job **at = &item->jobs;
-        while (*at && (*at)->instance_id != unit->instances[i].id)
-            at = &(*at)->next;
-        if (*at)
-            renew(at, unit->instances[i].frame, outcome->job->token);
-    }
+    if (!lane_frames_note(&item->frames, outcome, item->jobs))
+        atomic_store(&item->refused, 1);
 }
 
 static bool together(const struct job *first, const struct job *job) {
@@ -155,6 +136,8 @@ struct lane_follow_ups {
     struct lane_follow_ups *next;
     int64_t lane_token;
     struct job *jobs;
+    struct lane_frames
+        frames; /* where the runs of the lane have left the instances of these jobs */
     bool refused;
 };
 
@@ -164,22 +147,23 @@ static struct lane_follow_ups **find_lane(struct lane_follow_ups **at, int64_t l
     return at;
 }
 
-/* Takes the entry out: its jobs, and whether they may run. */
-static struct job *take(struct lane_follow_ups **at, bool *refused) {
-    struct lane_follow_ups *follow = *at;
+/* Takes the entry out: its jobs, which are the caller's, its frames, and whether they may run. */
+static struct lane_follow_ups take(struct lane_follow_ups **at) {
+    struct lane_follow_ups *follow = *at, taken = {0};
     if (!follow)
-        return NULL;
-    struct job *jobs = follow->jobs;
-    *refused = follow->refused;
+        return taken;
+    taken = *follow;
     *at = follow->next;
     free(follow);
-    return jobs;
+    return taken;
 }
 
 void follow_ups_clear(struct follow_ups *follows) {
-    bool refused;
-    while (follows->list)
-        job_free_list(take(&follows->list, &refused));
+    while (follows->list) {
+        struct lane_follow_ups taken = take(&follows->list);
+        job_free_list(taken.jobs);
+        lane_frames_clear(&taken.frames);
+    }
 }
 
 int follow_ups_waiting(const struct follow_ups *follows, int64_t lane_token) {
@@ -200,8 +184,17 @@ bool follow_ups_add(struct follow_ups *follows, struct outcome *outcome) {
     while (*end)
         end = &(*end)->next;
     *end = outcome->follows;
+    for (const struct job *job = outcome->follows; job; job = job->next)
+        if (!lane_frames_note_job(&(*at)->frames, job))
+            (*at)->refused = true;
     outcome->follows = NULL;
     return true;
+}
+
+void follow_ups_move(struct follow_ups *follows, const struct outcome *outcome) {
+    struct lane_follow_ups *follow = *find_lane(&follows->list, outcome->lane_token);
+    if (follow && !lane_frames_note(&follow->frames, outcome, follow->jobs))
+        follow->refused = true;
 }
 
 void follow_ups_refuse(struct follow_ups *follows, int64_t lane_token) {
@@ -210,32 +203,29 @@ void follow_ups_refuse(struct follow_ups *follows, int64_t lane_token) {
         follow->refused = true;
 }
 
-/* An item of follow-ups (taken over; NULL: none) in the lane of a run that has ended. NULL: no
+/* An item of follow-ups (taken over, perhaps none) in the lane of a run that has ended. NULL: no
  * memory, nothing is left of them. */
-static struct work_item *item_of(struct job *jobs, const struct outcome *outcome) {
+static struct work_item *item_of(struct lane_follow_ups *taken, const struct outcome *outcome) {
     struct work_item *item = item_new();
     if (!item) {
-        job_free_list(jobs);
+        job_free_list(taken->jobs);
+        lane_frames_clear(&taken->frames);
         return NULL;
     }
-    item->jobs = jobs;
+    item->jobs = taken->jobs;
+    item->frames = taken->frames;
     item->lane_token = outcome->lane_token;
     item->worker = outcome->awaited;
-    for (; jobs; jobs = jobs->next)
+    for (const struct job *job = item->jobs; job; job = job->next)
         item->count++;
     item->followed = outcome->followed + item->count;
+    atomic_store(&item->refused, taken->refused);
     return item;
 }
 
 struct work_item *follow_ups_end(struct follow_ups *follows, const struct outcome *outcome) {
-    bool refused = false;
-    struct job *jobs = take(find_lane(&follows->list, outcome->lane_token), &refused);
-    if (!jobs && !outcome->awaited)
-        return NULL;
-    struct work_item *item = item_of(jobs, outcome);
-    if (item && refused)
-        atomic_store(&item->refused, 1);
-    return item;
+    struct lane_follow_ups taken = take(find_lane(&follows->list, outcome->lane_token));
+    return taken.jobs || outcome->awaited ? item_of(&taken, outcome) : NULL;
 }
 
 /* ---- items in line ---- */

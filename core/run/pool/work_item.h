@@ -9,31 +9,33 @@
 #define MOONSHIFT_RUN_POOL_WORK_ITEM_H
 
 #include "job/acquire.h"
-#include "job/outcome.h"
+#include "run/pool/lane_frames.h"
 
 struct work_item {
     struct work_item *next;
-    struct job *jobs;    /* list in order; taken one by one by the worker */
-    int count;           /* jobs left in the list */
-    int64_t lane_token;  /* fences the lane row: token of the first job, or of the item that
-                            this one follows */
-    int followed;        /* follow-ups in a row in the lane, the jobs of this item included */
-    int worker;          /* 1 + the worker that waits for it, be it empty; 0: any worker */
-    int lapses;          /* leases of the pool that had lapsed when it was submitted */
-    time_ms since;       /* monotonic: in the pool since then */
-    double expected;     /* ms that its jobs are expected to run */
-    _Atomic int refused; /* set when an outcome was stale: the rest is given back unrun */
-    _Atomic int owners;  /* private: the caller, and the turns while they may refuse the rest */
+    struct job *jobs;          /* list in order; taken one by one by the worker */
+    struct lane_frames frames; /* private: where its runs have left instances of jobs in the list */
+    int count;                 /* jobs left in the list */
+    int64_t lane_token;        /* fences the lane row: token of the first job, or of the item that
+                                  this one follows */
+    int followed;              /* follow-ups in a row in the lane, the jobs of this item included */
+    int worker;                /* 1 + the worker that waits for it, be it empty; 0: any worker */
+    int lapses;                /* leases of the pool that had lapsed when it was submitted */
+    time_ms since;             /* monotonic: in the pool since then */
+    double expected;           /* ms that its jobs are expected to run */
+    _Atomic int refused;       /* set when an outcome was stale: the rest is given back unrun */
+    _Atomic int owners; /* private: the caller, and the turns while they may refuse the rest */
     struct work_item *watched; /* private: the turns' list of lanes that run */
 };
 
 /* Frees the item with the jobs left in it. Any thread. NULL is fine. */
 void work_item_free(struct work_item *item);
-/* Takes the next job off the item's list. NULL: none is left. */
+/* Takes the next job off the item's list, with the frame where the runs before it have left its
+ * instance. NULL: none is left. */
 struct job *work_item_take(struct work_item *item);
 
-/* Gives the next job of each instance that the unit of a run has moved the frame that it leaves,
- * before the outcome is handed back. */
+/* Notes the frames that the unit of a run leaves, for the jobs that are left, before the outcome is
+ * handed back. */
 void work_item_hand_on(struct work_item *item, const struct outcome *outcome);
 
 /* ---- for the turns ---- */
@@ -60,6 +62,9 @@ struct follow_ups {
 };
 
 void follow_ups_clear(struct follow_ups *follows);
+/* Notes the frames that the unit of a run of the lane has left, after its commit and after
+ * follow_ups_add. */
+void follow_ups_move(struct follow_ups *follows, const struct outcome *outcome);
 /* Counts those that wait for the item which `lane_token` fences. */
 int follow_ups_waiting(const struct follow_ups *follows, int64_t lane_token);
 /* Takes over the follow-ups of a run, after the commit. False: no memory, they are lost until the

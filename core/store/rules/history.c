@@ -8,8 +8,14 @@
 #define LINES_KEPT 1000  /* of one attempt, however many runs it took; a run is kept whole */
 
 const char *history_end_name(int end) {
-    static const char *const names[] = {"", "successful", "deleted", "cancelled"};
-    return end > 0 && end <= ENDED_CANCELLED ? names[end] : "unknown";
+    static const char *const names[] = {"", "successful", "deleted", "cancelled", "skipped"};
+    return end > 0 && end <= ENDED_SKIPPED ? names[end] : "unknown";
+}
+
+enum history_end history_end_of(const struct outcome *outcome) {
+    if (outcome->kind == OUTCOME_SKIPPED)
+        return ENDED_SKIPPED;
+    return outcome->kind == OUTCOME_SUCCESS ? ENDED_SUCCESSFUL : ENDED_CANCELLED;
 }
 
 /* No entry tells of this end: what the last run said belongs to nothing. */

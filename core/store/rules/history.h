@@ -24,8 +24,10 @@
     " activity=excluded.activity, tenant=excluded.tenant, lane_key=excluded.lane_key"
 
 /* In the column ended.outcome. */
-enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };
+enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED, ENDED_SKIPPED };
 const char *history_end_name(int end);
+/* That of a run whose kind ends its job. */
+enum history_end history_end_of(const struct outcome *outcome);
 
 /* A job that is going without a run having ended it; its row is still there. */
 bool history_removed(struct store *store, const struct job_row *row, enum history_end end,

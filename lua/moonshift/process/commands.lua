@@ -12,6 +12,8 @@ local walk = require "moonshift.process.walk"
 
 local commands = {}
 
+local NONE = {}
+
 local Walk = walk.Walk
 Walk.called, Walk.errors, Walk.events, Walk.inclusive, Walk.multi, Walk.scopes =
   called, errors, events, inclusive, multi, scopes
@@ -125,23 +127,47 @@ local function waiting(w, what, ...)
     tostring(w.cause.task or w.cause.token)))
 end
 
--- A job whose token has gone meanwhile does nothing.
+-- What a job is for, by how the name of its definition ends: the states in which a token waits for
+-- it. The job that makes more turns is named as the body; no other job waits for its token.
+local FOR = {
+  [""] = { before = true, seed = true },
+  [":after"] = { after = true },
+  [":timer"] = { timer = true, ["on timer"] = true },
+}
+
+-- "process/order/pack:after" -> "pack", ":after". A key may have slashes, an activity has neither
+-- those nor colons.
+local function meaning(handler)
+  local at, kind = handler:match("^process/.*/([^/:]*)(:?[^/:]*)$")
+  return at or handler, kind or "none"
+end
+
+-- Nothing is written but that the job found nothing to do.
+local function skip(w, inst, at)
+  w.unit.skipped, w.order = true, {}
+  if inst then
+    inst:tell("n", { id = w.cause.token }, at)
+    walk.trail(w, inst)
+  end
+end
+
+-- A job does what it is for, or nothing: its token may have gone or gone on meanwhile.
 function Causes.job(w)
-  local inst = w:instance(w.cause.instance)
+  local cause = w.cause
+  local inst = w:instance(cause.instance)
+  local at, kind = meaning(cause.handler)
   local token, index
   if inst then
-    token, index = frame.find(inst.frame, w.cause.token)
+    token, index = frame.find(inst.frame, cause.token)
   end
-  local proceed = token and Jobs[token.state]
-  if not proceed then
-    w.unit.gone, w.order = true, {}
-    return
+  if not token or token.at ~= at or not (FOR[kind] or NONE)[token.state] then
+    return skip(w, inst, at)
   end
   w.job_token, inst.alone = token, #inst.frame.list == 2 -- beside the scope of the instance
   if index then
     variables.put(inst, token, "loopCounter", index)
   end
-  proceed(w, inst, token)
+  Jobs[token.state](w, inst, token)
 end
 
 function Causes.start(w)

@@ -70,10 +70,11 @@ end
 
 -- ---- frames ----
 
--- frame(id) -> the row of an instance: the one that came with the job, else the stored one
+-- frame(id) -> the row of an instance: the one that came with the job, else the stored one. nil:
+-- there is none; a job without a frame has run into the end of its instance.
 function Runtime:frame(id)
   if self.own and self.own.id == id then
-    return self.own
+    return self.own.frame and self.own
   end
   local row = ask(self.natives, self.host, "frame", { instance = id })
   for key, value in pairs(row) do
@@ -178,7 +179,8 @@ local function cause_of(self, host)
   elseif not row then
     cause = { kind = "start", version = payload.version }
   else
-    cause = { kind = "job", instance = row.id, token = token, last = not row.followed or nil }
+    cause = { kind = "job", instance = row.id, token = token, handler = host.handler,
+      last = not row.followed or nil }
   end
   cause.kept = kept and rules.decode(kept)
   return cause

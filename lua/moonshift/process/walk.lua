@@ -460,6 +460,14 @@ local function keep_waiting(w, rows)
   end
 end
 
+-- Puts what the trail says of an instance into the unit.
+function walk.trail(w, inst)
+  local trail = w.unit.trail
+  if inst.trail[1] then
+    trail[#trail + 1] = { instance = inst.id, events = "[" .. table.concat(inst.trail, ",") .. "]" }
+  end
+end
+
 -- unit(w) -> what is to be written
 function walk.unit(w)
   local unit = w.unit
@@ -470,10 +478,7 @@ function walk.unit(w)
     large.collect(inst, unit.values)
     unit.instances[i] = inst:row()
     inst:searched(unit.searched)
-    if inst.trail[1] then
-      unit.trail[#unit.trail + 1] = { instance = inst.id,
-        events = "[" .. table.concat(inst.trail, ",") .. "]" }
-    end
+    walk.trail(w, inst)
   end
   unit.kept = w.kept
   return unit

@@ -285,7 +285,8 @@ end
 function Driver:take(job)
   take(self, job)
   self.taken[job.instance .. " jobs " .. job.token] = true
-  return { kind = "job", instance = job.instance, token = job.token, last = follow_up(self, job) }
+  return { kind = "job", instance = job.instance, token = job.token, handler = job.handler,
+    last = follow_up(self, job) }
 end
 
 -- run(job): walks, and again on the newer frame as often as it is behind. Raises what a handler

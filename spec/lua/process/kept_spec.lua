@@ -121,7 +121,7 @@ describe("a unit that was behind", function()
     assert.equal("completed", d:ended(id))
     cause.kept = handed_back(unit)
     assert.is_false(d:write(unit))
-    assert.is_true(d:walk(cause).gone)
+    assert.is_true(d:walk(cause).skipped)
     assert.same({}, d:variables(id))
   end)
 

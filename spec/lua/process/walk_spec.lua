@@ -95,12 +95,35 @@ describe("the walk", function()
     assert.same({ x = 2, y = 1 }, d:variables(id))
   end)
 
-  it("passes over a job whose token has gone", function()
+  -- What a job of this definition does when it comes to the token.
+  local function walk_job(d, token, handler)
+    return d:walk { kind = "job", instance = 1, token = token, handler = handler }
+  end
+
+  it("skips a job whose token has gone, and says so in the trail alone", function()
     local d = store({ a = { kind = "task", before = true } }, { "s -> a -> e" })
     d:start("p")
-    local unit = d:walk { kind = "job", instance = 1, token = 77 }
-    assert.is_true(unit.gone)
+    local unit = walk_job(d, 77, "process/p/a")
+    assert.is_true(unit.skipped)
     assert.same({}, unit.instances)
+    assert.same({ { instance = 1, events = ('[["n",77,"a",%d]]'):format(d.time) } }, unit.trail)
+  end)
+
+  it("skips a job whose instance has gone", function()
+    local d = store({ a = { kind = "task", before = true } }, { "s -> a -> e" })
+    local unit = walk_job(d, 2, "process/p/a")
+    assert.is_true(unit.skipped)
+    assert.same({}, unit.trail)
+  end)
+
+  it("does what a job is for, whatever its token waits for", function()
+    local d = store({ a = calls(function() error "never" end, { before = true, after = true }),
+      b = { kind = "task" } }, { "s -> a -> b -> e" })
+    d:start("p")
+    for _, handler in ipairs { "process/p/a:after", "process/p/a:timer", "process/p/b",
+      "process/p/a#multiInstanceBody", "process/p/a:event", "handler" } do
+      assert.is_true(walk_job(d, 2, handler).skipped, handler)
+    end
   end)
 
   it("takes the first flow of an exclusive gateway that is true, else the default", function()
@@ -353,7 +376,8 @@ describe("the walk", function()
     end, { before = true }) }, { "s -> a -> e" })
     d:start("p")
     local span
-    local unit = d:walk({ kind = "job", instance = 1, token = 2 }, { snooze = function(_, s)
+    local cause = { kind = "job", instance = 1, token = 2, handler = "process/p/a" }
+    local unit = d:walk(cause, { snooze = function(_, s)
       span = s
     end })
     assert.same({ snoozed = true }, unit)

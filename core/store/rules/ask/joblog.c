@@ -114,7 +114,7 @@ static bool log_has(const struct store *store, const struct log_question *questi
         return log_wants(question, "snoozed");
     return (arm == ARM_ENDED) != (question->by_job || question->by_instance) &&
            (log_wants(question, "successful") || log_wants(question, "deleted") ||
-            log_wants(question, "cancelled"));
+            log_wants(question, "cancelled") || log_wants(question, "skipped"));
 }
 
 static bool log_any(const struct store *store, const struct log_question *question) {

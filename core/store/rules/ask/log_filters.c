@@ -4,8 +4,8 @@
 
 static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
                            struct error *error) {
-    static const char *const names[] = {"created", "successful", "failed", "snoozed",
-                                        "deleted", "cancelled",  NULL};
+    static const char *const names[] = {"created", "successful", "failed",  "snoozed",
+                                        "deleted", "cancelled",  "skipped", NULL};
     return filter_names(query, filter, value, names, false, error);
 }
 

@@ -40,6 +40,18 @@ static struct row *ended_find(struct store *store, int64_t id, struct error *err
                     "ii", id, filed);
 }
 
+static const char *ended_words(const char *outcome) {
+    static const char *const words[][2] = {
+        {"successful", "has ended successfully"},
+        {"deleted", "was deleted"},
+        {"skipped", "found nothing to do: its instance had gone on, and it was skipped"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(outcome, words[i][0]) == 0)
+            return words[i][1];
+    return "was cancelled";
+}
+
 static bool why_ended(struct why *why, int64_t id, struct error *error) {
     char at[TIME_TEXT_SIZE];
     struct row *row = ended_find(why->store, id, error);
@@ -53,14 +65,10 @@ static bool why_ended(struct why *why, int64_t id, struct error *error) {
     row_done(row);
     time_format(when, at);
     why->row.id = id;
-    bool success = strcmp(outcome, "successful") == 0;
-    const char *words = strcmp(outcome, "deleted") == 0 ? "was deleted" : "was cancelled";
-    if (success)
-        words = "has ended successfully";
     return json_put_text(why->answer, "state", "ended") &&
            json_put_text(why->answer, "outcome", outcome) &&
            json_put_time(why->answer, "at", when) &&
-           why_say(why, "ended", "%s at %s (see its log)", words, at);
+           why_say(why, "ended", "%s at %s (see its log)", ended_words(outcome), at);
 }
 
 /* ---- locked ---- */

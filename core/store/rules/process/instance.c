@@ -89,12 +89,12 @@ bool instance_remove(struct store *store, int64_t id, struct error *error) {
 
 /* ---- jobs with the frame at hand ---- */
 
-void instance_show(const struct unit *unit, struct job *job) {
+void instance_show(const struct unit *unit, struct job *job, bool with_frame) {
     for (size_t i = 0; unit && job->instance_id && i < unit->instance_count; i++)
         if (unit->instances[i].id == job->instance_id) {
             job->version = unit->instances[i].version;
-            job->frame_rev = unit->rev;
-            job->frame = unit->instances[i].frame;
+            job->frame_rev = with_frame ? unit->rev : 0;
+            job->frame = with_frame ? unit->instances[i].frame : NULL;
             job->parent = unit->instances[i].parent;
             job->business_key = unit->instances[i].key;
         }

@@ -26,7 +26,8 @@ bool instances_flush(struct store *store, struct error *error);
 void instances_forget(struct store *store);
 extern const struct txn_hook instance_hook;
 
-/* Gives a job that a unit has created the frame that the unit leaves; borrowed from the unit. */
-void instance_show(const struct unit *unit, struct job *job);
+/* Gives a job that a unit has created what it has to know of its instance, and if wanted the frame
+ * that the unit leaves; borrowed from the unit. */
+void instance_show(const struct unit *unit, struct job *job, bool with_frame);
 
 #endif

@@ -44,6 +44,21 @@ static enum answer instance_there(struct store *store, const struct unit_instanc
     return found == YES && rev != one->rev ? NO : found;
 }
 
+/* A run that found nothing to do wrote no frame: it is right about the one that it has looked at.
+ */
+static enum answer looked_right(struct store *store, const struct outcome *outcome,
+                                struct error *error) {
+    const struct job *job = outcome->job;
+    int64_t rev = 0;
+    if (outcome->kind != OUTCOME_SKIPPED)
+        return YES;
+    enum answer found = instance_rev(store, job->instance_id, &rev, error);
+    if (found == FAILED)
+        return FAILED;
+    return (found == YES) == (job->frame != NULL) && (found == NO || rev == job->frame_rev) ? YES
+                                                                                            : NO;
+}
+
 /* Refuses a command on a suspended instance. It may be cancelled; what would complete it waits. */
 static bool command_may(struct store *store, const struct unit *unit, struct error *error) {
     const struct unit_instance *one = unit->instances;
@@ -81,6 +96,8 @@ static bool unit_renew(struct store *store, struct outcome *outcome, struct erro
     newer.kept = outcome->unit->kept;
     if (newer.id && !lane_insist(store, &newer, error))
         return false;
+    newer.frame = NULL; /* the one that it has is old, also if there is none now */
+    newer.frame_rev = 0;
     job_free(outcome->newer);
     outcome->newer = job_copy(&newer);
     if (!outcome->newer)
@@ -91,12 +108,12 @@ static bool unit_renew(struct store *store, struct outcome *outcome, struct erro
 static enum unit_guarded guard_frames(struct store *store, struct outcome *outcome,
                                       struct error *error) {
     const struct unit *unit = outcome->unit;
-    for (size_t i = 0; i < unit->instance_count; i++) {
-        enum answer there = instance_there(store, &unit->instances[i], error);
-        outcome->undone = there == FAILED; /* nothing was written for it */
-        if (there != YES)
-            return there == NO ? UNIT_BEHIND : UNIT_FAILED;
-    }
+    enum answer there = looked_right(store, outcome, error);
+    for (size_t i = 0; there == YES && i < unit->instance_count; i++)
+        there = instance_there(store, &unit->instances[i], error);
+    outcome->undone = there == FAILED; /* nothing was written for it */
+    if (there != YES)
+        return there == NO ? UNIT_BEHIND : UNIT_FAILED;
     bool may = (outcome->job->id || command_may(store, unit, error)) &&
                messages_may(store, unit, error) && tasks_may(store, unit, error);
     outcome->undone = !may;

@@ -49,11 +49,13 @@ static bool prelock_lock(struct store *store, struct job *job, struct error *err
     return place_count(store, job, error);
 }
 
-/* A copy of the locked job, for the caller. */
-static struct job *prelock_copy(struct store *store, const struct job *job, struct error *error) {
+/* A copy of the locked job, for the caller. A follow-up has no frame: by the time it runs, others
+ * of its lane may have moved the instance on. */
+static struct job *prelock_copy(struct store *store, const struct job *job, bool follows,
+                                struct error *error) {
     struct job shown = *job;
     row_show(store, &shown);
-    instance_show(store->prelock.creator->unit, &shown);
+    instance_show(store->prelock.creator->unit, &shown, !follows);
     struct job *copy = job_copy(&shown);
     if (!copy)
         db_no_memory(&store->db, error);
@@ -83,8 +85,9 @@ static enum answer prelock_follow(struct store *store, struct job *job, struct e
     while (*end)
         end = &(*end)->next;
     store->open.capacity->follows--;
-    return prelock_lock(store, job, error) && (*end = prelock_copy(store, job, error)) ? YES
-                                                                                       : FAILED;
+    return prelock_lock(store, job, error) && (*end = prelock_copy(store, job, true, error))
+               ? YES
+               : FAILED;
 }
 
 /* ---- what would be next anyway ---- */
@@ -123,7 +126,8 @@ static enum answer prelock_next(struct store *store, struct job *job, struct err
         return FAILED;
     if (!free)
         return NO;
-    struct job *copy = prelock_lock(store, job, error) ? prelock_copy(store, job, error) : NULL;
+    struct job *copy =
+        prelock_lock(store, job, error) ? prelock_copy(store, job, false, error) : NULL;
     if (!copy)
         return FAILED;
     prelock_insert(store, copy);

@@ -198,6 +198,7 @@ static bool settle_again(struct store *store, struct outcome *outcome, struct jo
     case OUTCOME_RETURNED:
         return settle_place(store, outcome, row, now, error);
     case OUTCOME_SUCCESS:
+    case OUTCOME_SKIPPED:
     case OUTCOME_CANCELLED:
         break;
     }
@@ -268,7 +269,7 @@ static bool settle_kind(struct store *store, struct outcome *outcome, enum unloc
         return false;
     if (!outcome_traits[outcome->kind].ends)
         return settle_back(store, outcome, now, settled, error);
-    enum history_end end = outcome->kind == OUTCOME_SUCCESS ? ENDED_SUCCESSFUL : ENDED_CANCELLED;
+    enum history_end end = history_end_of(outcome);
     return settle_success(store, outcome, how, end, now, error);
 }
 
@@ -285,8 +286,7 @@ static bool settle_refusable(const struct store *store, const struct outcome *ou
 
 static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
-    bool walked = outcome->unit && outcome->kind == OUTCOME_SUCCESS;
-    if (walked && !unit_write(store, outcome, now, error))
+    if (outcome_has_walked(outcome) && !unit_write(store, outcome, now, error))
         return false;
     if (!outcome_traits[outcome->kind].keeps) /* only a hook may have created jobs */
         return !outcome->created || !outcome->created->by_hook ||
@@ -364,7 +364,7 @@ static bool settle_command(struct store *store, struct outcome *outcome, time_ms
 static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
                        enum settled *settled, struct error *error) {
     enum unit_guarded guarded = UNIT_FINE;
-    if (outcome->unit && outcome->kind == OUTCOME_SUCCESS)
+    if (outcome_has_walked(outcome))
         guarded = unit_guard(store, outcome, error);
     *settled = guarded == UNIT_BEHIND ? SETTLED_BEHIND : SETTLED;
     if (guarded == UNIT_FAILED || guarded == UNIT_BEHIND)
