@@ -20,13 +20,25 @@
  * counters of their batches, and then all rows that are kept back are written. After it: what was
  * written is noted in memory, signs of life go, and others are notified while the capacity is still
  * known. */
-static const struct txn_hook *const hooks[] = {
-    &catalog_hook,       &fleet_hook,      &instance_hook,
-    &tell_hook,          &batch_hook,      &releases_hook,
-    &marks_hook,         &bulk_hook,       &postgres_left_hook,
-    &postgres_sign_hook, &rate_limit_hook, &notify_hook,
-    &capacity_hook,      &prelock_hook,    &postgres_bell_hook,
-    &row_hook,           &lock_page_hook,  NULL};
+static const struct txn_hook *const hooks[] = {&catalog_hook,
+                                               &fleet_hook,
+                                               &instance_hook,
+                                               &tell_hook,
+                                               &batch_hook,
+                                               &releases_hook,
+                                               &marks_hook,
+                                               &bulk_hook,
+                                               &postgres_left_hook,
+                                               &postgres_sign_hook,
+                                               &rate_limit_hook,
+                                               &notify_hook,
+                                               &capacity_hook,
+                                               &prelock_hook,
+                                               &postgres_bell_hook,
+                                               &row_hook,
+                                               &lock_page_hook,
+                                               &lasting_hook,
+                                               NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -187,6 +199,7 @@ void postgres_close(struct store *store) {
     bulk_clear(&store->endings);
     bulk_clear(&store->failures);
     bulk_clear(&store->keys);
+    lasting_clear(&store->lasting);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     suspects_clear(&store->suspects);

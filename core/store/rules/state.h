@@ -129,7 +129,7 @@ struct retiring {
 /* A frame that is written with the commit. */
 struct frame_change {
     int64_t id, rev;
-    const char *frame;
+    struct lasting_text frame;
 };
 
 /* Those of the open transaction; see process/instance.h. */
@@ -221,6 +221,7 @@ struct store {
     struct held_config config;
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
+    struct lasting lasting;
     struct patience patience;
     struct bulk bulk, endings;  /* new jobs or locks; and ends of jobs */
     struct bulk failures, keys; /* runs that failed; and unique keys of jobs that were done */

@@ -32,9 +32,10 @@
  * memory, signs of life go, and others are notified while the capacity is still known; the files of
  * the dead come last. */
 static const struct txn_hook *const open_hooks[] = {
-    &catalog_hook, &fleet_hook,    &instance_hook,     &tell_hook, &batch_hook,
-    &bulk_hook,    &purge_hook,    &parked_lanes_hook, &sign_hook, &rate_limit_hook,
-    &notify_hook,  &capacity_hook, &prelock_hook,      &reap_hook, NULL};
+    &catalog_hook, &fleet_hook,      &instance_hook, &tell_hook,
+    &batch_hook,   &bulk_hook,       &purge_hook,    &parked_lanes_hook,
+    &sign_hook,    &rate_limit_hook, &notify_hook,   &capacity_hook,
+    &prelock_hook, &reap_hook,       &lasting_hook,  NULL};
 
 static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
     return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));
@@ -260,6 +261,7 @@ void sqlite_close(struct store *store) {
     bulk_clear(&store->endings);
     bulk_clear(&store->failures);
     bulk_clear(&store->keys);
+    lasting_clear(&store->lasting);
     gate_close(&sqlite_of(store)->gate);
     gather_clear(&sqlite_of(store)->writes);
     gather_clear(&sqlite_of(store)->reads);

@@ -22,7 +22,7 @@ static bool change_write(struct store *store, const struct frame_change *change,
                          struct error *error) {
     int count = 0;
     return db_run(&store->db, error, "UPDATE instance SET rev=?2, frame=?3 WHERE id=?1", "iit",
-                  change->id, change->rev, change->frame) &&
+                  change->id, change->rev, change->frame.text) &&
            db_count(&store->db, &count, error) &&
            (count == 1 ||
             error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: instance %lld has no row",
@@ -72,11 +72,14 @@ bool instance_write(struct store *store, const struct unit_instance *one, int64_
     if (!one->rev)
         return instance_insert(store, one, rev, error);
     struct frame_change *change = change_find(store, one->id);
+    const struct lasting_text frame = txn_text(store, one->frame, error);
+    if (!frame.text)
+        return false;
     if (!change && frames->count == FRAMES_KEPT && !instances_flush(store, error))
         return false;
     if (!change)
         change = &frames->list[frames->count++];
-    *change = (struct frame_change){one->id, rev, one->frame};
+    *change = (struct frame_change){one->id, rev, frame};
     return true;
 }
 

@@ -14,7 +14,7 @@
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);
 
 /* Writes what a unit leaves of an instance that goes on. A new one is a row at once. A new frame is
- * written with the commit, once for all units of the transaction: `one` must stay until then. */
+ * written with the commit, once for all units of the transaction. */
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
                     struct error *error);
 /* Removes the row of an instance that has ended. */

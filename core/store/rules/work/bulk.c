@@ -216,10 +216,11 @@ bool bulk_flush(struct store *store, bool done, struct error *error) {
     return done;
 }
 
-bool bulk_add(struct store *store, const struct job *job, time_ms place, struct error *error) {
-    const struct bulk_row row = {.job = job, .place = place};
+bool bulk_add(struct store *store, struct lasting_job job, time_ms place, struct error *error) {
+    const struct bulk_row row = {.job = job.job, .place = place};
     bool full = false;
-    return bulk_keep(&store->bulk, row, &full, error) && (!full || bulk_flush(store, true, error));
+    return job.job && bulk_keep(&store->bulk, row, &full, error) &&
+           (!full || bulk_flush(store, true, error));
 }
 
 bool bulk_has(const struct store *store, int64_t job) {
@@ -308,7 +309,7 @@ bool bulk_settled_ahead(struct store *store, struct error *error) {
 }
 
 bool bulk_settle(struct store *store, const struct outcome *outcome, struct error *error) {
-    const struct bulk_row row = {.job = outcome->job, .outcome = outcome};
+    const struct bulk_row row = {.job = outcome_job(outcome).job, .outcome = outcome};
     bool full = false;
     return bulk_keep(&store->endings, row, &full, error) && (!full || bulk_settled(store, error));
 }
@@ -359,7 +360,7 @@ static bool bulk_failed(struct store *store, struct error *error) {
 
 bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
                enum bulk_goes goes, time_ms now, struct error *error) {
-    const struct bulk_row kept = {.job = outcome->job,
+    const struct bulk_row kept = {.job = outcome_job(outcome).job,
                                   .outcome = outcome,
                                   .place = row->place,
                                   .due = row->due,
@@ -378,10 +379,11 @@ static bool bulk_keys(struct store *store, struct error *error) {
     return !bulk->to || bulk_write(store, bulk, BULK_KEYS, error);
 }
 
-bool bulk_key(struct store *store, const struct job *job, time_ms now, struct error *error) {
-    const struct bulk_row row = {.job = job, .now = now};
+bool bulk_key(struct store *store, struct lasting_job job, time_ms now, struct error *error) {
+    const struct bulk_row row = {.job = job.job, .now = now};
     bool full = false;
-    return bulk_keep(&store->keys, row, &full, error) && (!full || bulk_keys(store, error));
+    return job.job && bulk_keep(&store->keys, row, &full, error) &&
+           (!full || bulk_keys(store, error));
 }
 
 bool bulk_runs(struct store *store, struct error *error) {

@@ -6,8 +6,7 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_BULK_H
 #define MOONSHIFT_STORE_RULES_WORK_BULK_H
 
-#include "job/outcome.h"
-#include "store/rules/txn_hook.h"
+#include "store/rules/lasting.h"
 
 enum { BULK_ROWS = 4096 };
 
@@ -15,7 +14,7 @@ struct head;    /* cursor.h */
 struct job_row; /* row.h */
 
 struct bulk_row {
-    const struct job *job; /* filled in; must stay until the bulk is flushed */
+    const struct job *job; /* filled in */
     time_ms place;
     int64_t spot;                  /* of a taken job: where its row of `ready` is; 0: not known */
     bool parked;                   /* it was not in `ready` */
@@ -28,6 +27,7 @@ struct bulk_row {
 
 struct bulk {
     bool open;             /* jobs that only need rows of their own may be added */
+    bool lasts;            /* those that are being created outlast what is kept of them */
     struct bulk_row *rows; /* room for BULK_ROWS, or NULL */
     size_t count;
     size_t from, to; /* what the next statement reads */
@@ -93,7 +93,7 @@ bool bulk_room(struct bulk *bulk, struct error *error); /* false: no memory */
 void bulk_clear(struct bulk *bulk);
 
 /* Keeps the job's rows for later; writes all of them if there is no more room. */
-bool bulk_add(struct store *store, const struct job *job, time_ms place, struct error *error);
+bool bulk_add(struct store *store, struct lasting_job job, time_ms place, struct error *error);
 
 /* Writes what is kept, in the open transaction; with `done` false it is dropped. Returns `done`, or
  * false after an error: then the transaction must go. */
@@ -102,7 +102,7 @@ bool bulk_flush(struct store *store, bool done, struct error *error);
 /* True if the rows of this job are kept. */
 bool bulk_has(const struct store *store, int64_t job);
 
-/* Keeps the lock of a job that has been taken for later; the job must stay until then. */
+/* Keeps the lock of a job that has been taken, until the acquisition, which has the job, ends. */
 bool bulk_take(struct store *store, const struct job *job, const struct head *head, bool parked,
                struct error *error);
 /* How many of the jobs between `from` and `to` were in `ready`. */
@@ -121,7 +121,7 @@ bool bulk_settled_ahead(struct store *store, struct error *error);
 bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
                enum bulk_goes goes, time_ms now, struct error *error);
 /* The same of the unique key of a job that was done. */
-bool bulk_key(struct store *store, const struct job *job, time_ms now, struct error *error);
+bool bulk_key(struct store *store, struct lasting_job job, time_ms now, struct error *error);
 bool bulk_runs(struct store *store, struct error *error);
 
 /* Before the commit all that is kept is written. */

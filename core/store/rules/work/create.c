@@ -118,7 +118,7 @@ static bool create_later(struct store *store, struct job *job, time_ms place, ti
         place_ready_later(store, &key);
     else if (locked == NO && job->state != JOB_SUSPENDED)
         ring_note(&store->ring, job->stream, job->priority);
-    return locked != FAILED && bulk_add(store, job, place, error);
+    return locked != FAILED && bulk_add(store, created_job(store, job, error), place, error);
 }
 
 static bool create_written(struct store *store, struct job_spec *spec,
@@ -287,6 +287,11 @@ static bool create_begin(struct store *store, const struct job_spec *specs, int6
     return unit_begin(store, STORE_TURN, own, error);
 }
 
+/* True if the outcome, which lasts until the transaction has ended, has this list. */
+static bool outcome_creates(const struct outcome *creator, const struct job_spec *specs) {
+    return creator && creator->created == specs;
+}
+
 bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct error *error) {
     bool own = false;
@@ -295,6 +300,7 @@ bool work_create(struct store *store, struct job_spec *specs, int64_t deployment
         return false;
     bool keeps = store->prelock.keeps;
     store->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
+    store->bulk.lasts = !keeps || outcome_creates(store->prelock.creator, specs);
     bool done = claims_make(store, specs, deployment, now, &claims, error);
     const struct claim *claim = claims.list;
     for (struct job_spec *spec = specs; done && spec; spec = spec->next, claim += claim != NULL) {
@@ -304,7 +310,7 @@ bool work_create(struct store *store, struct job_spec *specs, int64_t deployment
             spec->reply.creation = CREATION_REFUSED;
     }
     claims_end(&claims);
-    store->bulk.open = false;
+    store->bulk.open = store->bulk.lasts = false;
     if (!keeps)
         done = bulk_flush(store, done, error);
     return unit_end(store, own, done, error);

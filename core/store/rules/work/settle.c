@@ -57,7 +57,7 @@ static bool settle_give_up(struct store *store, const struct outcome *outcome, e
     if (!job->unique_key && !backlog_counts(store, job->stream))
         return true;
     if (outcome->fenced && store->engine->sets)
-        return bulk_key(store, job, now, error);
+        return bulk_key(store, outcome_job(outcome), now, error);
     if (end == ENDED_SUCCESSFUL)
         return admission_done(store, job, now, error);
     enum answer found = row_load_placeless(store, job->id, &row, error);
