@@ -240,6 +240,7 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     size_t count = json_array_size(rows);
     bool done = rows != NULL;
     cause->keeps = count == 0 ? until : 0;
+    cause->until = until ? until : TIME_NONE;
     if (done && cause->keeps)
         done = json_object_update(cause->object, question) == 0 || error_no_memory(error);
     else if (done)

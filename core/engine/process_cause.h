@@ -12,6 +12,7 @@ struct process_cause {
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
     bool suspended;                  /* the instance is, or the process that begins one */
     bool ends;                       /* it ends the instance */
+    time_ms until;                   /* a message is kept so long at most; TIME_NONE: it is not */
     time_ms keeps;                   /* a message that nothing waits for: so long; 0: none */
 };
 

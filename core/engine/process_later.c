@@ -2,6 +2,7 @@
 #include "engine/engine_state.h"
 #include "engine/process_entry.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The walk would refuse it, too; but for the end of an instance, whose job would wait. */
 static bool refuse_suspended(struct engine *engine, const struct process_cause *cause,
@@ -34,18 +35,34 @@ static bool note(struct engine *engine, const struct process_cause *cause, const
     return done;
 }
 
+/* What a message is, without its variables; name NULL: the command is another one. */
+static struct unit_message message_of(const struct process_cause *cause, const json_t *command) {
+    return (struct unit_message){
+        .name = json_string_value(json_object_get(command, "message")),
+        .key = json_string_value(json_object_get(command, "key")),
+        .instance = json_integer_value(json_object_get(command, "instance")),
+        .business_key = json_string_value(json_object_get(command, "business_key")),
+        .until = cause->until,
+    };
+}
+
 bool process_later_write(struct engine *engine, const struct process_cause *cause,
                          const json_t *command, int32_t retries, int64_t *job,
                          struct error *error) {
+    struct unit_message message = message_of(cause, command);
     struct store_order order = {.key = cause->key,
                                 .instance = cause->instance,
                                 .activity = cause->activity[0] ? cause->activity : NULL,
                                 .retries = retries,
                                 .beside = cause->ends,
+                                .message = message.name ? &message : NULL,
                                 .cause = cause->object};
+    char *variables = json_dumps(json_object_get(cause->object, "variables"), JSON_COMPACT);
+    message.variables = variables;
     bool done = refuse_suspended(engine, cause, error) &&
                 store_order(engine->store, &order, engine_now(engine), error) &&
                 note(engine, cause, command, order.job, error);
+    free(variables);
     *job = order.job;
     return done;
 }

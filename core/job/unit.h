@@ -73,6 +73,8 @@ struct unit_message {
     int64_t instance;                   /* that it is for; 0: any */
     const char *business_key;           /* of that; NULL: any */
     time_ms until;                      /* kept so long if nothing waits for it; TIME_NONE: not */
+    int64_t id;                         /* of the row of one that is kept already; 0: none */
+    int64_t taken;                      /* 1: the unit has taken that row's message */
 };
 
 /* Zero-initialise its members; free with unit_free. */

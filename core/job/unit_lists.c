@@ -40,6 +40,8 @@ static const struct unit_member message_members[] = {
     MEMBER(message, NUMBER, instance),
     MEMBER(message, TEXT, business_key),
     MEMBER(message, TIME, until),
+    MEMBER(message, NUMBER, id),
+    MEMBER(message, NUMBER, taken),
     {NULL, UNIT_NUMBER, 0},
 };
 

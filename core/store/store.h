@@ -469,7 +469,9 @@ struct store_order {
     int32_t retries;      /* 0: as configured */
     bool beside;          /* it does not wait for what runs in the lane of the instance */
     const json_t *cause;  /* the payload: what the walk begins from */
-    int64_t job;          /* out */
+    const struct unit_message *message; /* that the job brings; NULL: none. If it is to be kept, it
+                                           stays a row until its unit is written */
+    int64_t job;                        /* out */
 };
 /* Creates the job, in the open transaction. */
 bool store_order(struct store *store, struct store_order *order, time_ms now, struct error *error);

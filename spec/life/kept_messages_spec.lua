@@ -29,6 +29,19 @@ local files = {
       job:correlate "left"
       job:correlate "left"
     end } }]],
+  ["processes/stairs.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.receive "first" { message = "step", key = "${instance.key}" },
+      p.choose { { when = function(v) return v.slow == true end, p.wait "pause" { after = "PT1M" } },
+        { otherwise = true } },
+      p.receive "second" { message = "step", key = "${instance.key}" } }]],
+  ["processes/steps.lua"] = [[
+    local step = require "moonshift.process".words()
+    return { step "send" { async = true, run = function(job)
+      for _ = 1, job.variables.count do
+        job:correlate("step", { key = "k", keep = "PT1H" })
+      end
+    end } }]],
   ["processes/wrong.lua"] = [[
     local step = require "moonshift.process".words()
     return { step "send" { async = true, run = function(job)
@@ -164,6 +177,71 @@ describe("a message that is kept", function()
     engine:drain()
     assert.same({ "right" }, engine:at(id))
     local job = engine:jobs({ instance = id }):one()
-    assert.matches("^instance %d+: the subscription %d+ waits no longer$", job.message)
+    assert.equal('message "left": nothing waits for it', job.message)
+  end)
+
+  -- Sends messages "step" of the key k by jobs, while the instance still stands at its first receiver.
+  local function send(count)
+    assert(engine:start("steps", { variables = { count = count } }))
+    engine:drain()
+  end
+
+  it("goes to the next receiver if it was sent twice before the first one took it", function()
+    local id = assert(engine:start("stairs", { key = "k" }))
+    send(2)
+    assert.equal("completed", how(id))
+    assert.equal(0, engine:kept_messages():count())
+    assert.equal(0, engine:incidents():count())
+    assert.equal(1, engine:log({ outcome = "skipped" }):count())
+  end)
+
+  it("waits for a receiver behind an asynchronous step, with what is left of its time", function()
+    local id = assert(engine:start("stairs", { key = "k", variables = { slow = true } }))
+    send(2)
+    assert.same({ "pause" }, engine:at(id))
+    local kept = engine:kept_messages():one()
+    engine:advance "PT1M"
+    engine:drain()
+    assert.truthy(kept)
+    assert.equal("completed", how(id))
+    assert.equal(0, engine:kept_messages():count())
+  end)
+
+  it("is kept no longer than it was to be, though it was sent anew", function()
+    local id = assert(engine:start("stairs", { key = "k", variables = { slow = true } }))
+    send(3)
+    local times = {}
+    for _, one in ipairs(engine:kept_messages():list()) do
+      times[#times + 1] = one["until"]
+    end
+    assert.equal(2, #times)
+    assert.equal(times[1], times[2])
+    engine:advance "PT1H"
+    engine:drain()
+    assert.same({ "second" }, engine:at(id))
+    assert.equal(0, engine:kept_messages():count())
+  end)
+
+  it("is not lost with the instance that it was on its way to", function()
+    local id = assert(engine:start("stairs", { key = "k" }))
+    assert(engine:start("steps", { variables = { count = 1 } }))
+    engine:drain { max = 1 }
+    assert.truthy(engine:kept_messages():one().job)
+    assert(engine:cancel_instance(id))
+    assert.equal(1, engine:kept_messages():count())
+    local other = assert(engine:start("stairs", { key = "k" }))
+    engine:drain()
+    assert.same({ "second" }, engine:at(other))
+  end)
+
+  it("goes to another receiver that waits already, if its own is cancelled", function()
+    local id = assert(engine:start("stairs", { key = "k" }))
+    assert(engine:start("steps", { variables = { count = 1 } }))
+    engine:drain { max = 1 }
+    local other = assert(engine:start("stairs", { key = "k" }))
+    assert(engine:cancel_instance(id))
+    engine:drain()
+    assert.same({ "second" }, engine:at(other))
+    assert.equal(0, engine:kept_messages():count())
   end)
 end)

@@ -6,7 +6,13 @@
 #define TRIES 15                                   /* of a step that meets a lock, */
 #define LOCK_WAIT "SET LOCAL lock_timeout TO 2000" /* for which it holds others up so long */
 
-static const struct upgrade released[] = {{.version = 7}, {0}};
+/* 7: a kept message stays until an instance has taken it, and knows the job that brings it. */
+static const struct upgrade released[] = {
+    {.version = 7,
+     .widen = "ALTER TABLE kept_message ADD COLUMN job bigint;"
+              "CREATE INDEX kept_message_job ON kept_message(job) WHERE job IS NOT NULL"},
+    {0},
+};
 const struct upgrade *postgres_upgrades = released;
 
 int64_t upgrade_newest(void) {

@@ -222,6 +222,7 @@ struct store {
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
     struct lasting lasting;
+    bool unbound; /* kept messages were: see messages_unbind */
     struct patience patience;
     struct bulk bulk, endings;  /* new jobs or locks; and ends of jobs */
     struct bulk failures, keys; /* runs that failed; and unique keys of jobs that were done */

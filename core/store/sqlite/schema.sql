@@ -239,7 +239,9 @@ CREATE TABLE subscription( -- key '': any; of a start event: instance 0, and the
 CREATE INDEX subscription_instance ON subscription(instance, token);
 CREATE TABLE kept_message( -- for what will wait for it; key '': only for what takes any key
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, key TEXT NOT NULL, instance INT, business_key TEXT,
-  variables TEXT, created INT NOT NULL, until INT NOT NULL) STRICT;
+  variables TEXT, created INT NOT NULL, until INT NOT NULL,
+  job INT) STRICT;        -- that brings it to a receiver; 0: did, and has gone; absent: nothing does
+CREATE INDEX kept_message_job ON kept_message(job) WHERE job IS NOT NULL;
 CREATE INDEX kept_message_name ON kept_message(name, key, id);
 CREATE INDEX kept_message_until ON kept_message(until);
 CREATE TABLE user_task(   -- candidates: JSON

@@ -1,1 +1,5 @@
 -- From schema version 6 to 7.
+
+-- A kept message stays until an instance has taken it: it knows the job that brings it.
+ALTER TABLE kept_message ADD COLUMN job INT;
+CREATE INDEX kept_message_job ON kept_message(job) WHERE job IS NOT NULL;

@@ -112,16 +112,24 @@ local function meant(w)
   return inst, cause.token and frame.find(inst.frame, cause.token)
 end
 
--- The same for a token that must wait in one of these states, at the activity that the cause names:
--- it may have gone on meanwhile, and wait for another task or message.
-local function waiting(w, what, ...)
-  local inst, token = meant(w)
+-- True for a token that waits in one of these states at the activity that the cause names: it may
+-- have gone on meanwhile, and wait for another task or message.
+local function waits(w, token, ...)
   local at = token and (w.cause.activity or token.at)
   for _, state in ipairs { ... } do
     if token and token.state == state and token.at == at then
-      variables.set_all_transient(inst, w.cause.transient)
-      return inst, token
+      return true
     end
+  end
+  return false
+end
+
+-- The instance and its token, which must wait so.
+local function waiting(w, what, ...)
+  local inst, token = meant(w)
+  if waits(w, token, ...) then
+    variables.set_all_transient(inst, w.cause.transient)
+    return inst, token
   end
   refuse(w, ("instance %d: %s %s waits no longer"):format(inst.id, what,
     tostring(w.cause.task or w.cause.token)))
@@ -170,8 +178,17 @@ function Causes.job(w)
   Jobs[token.state](w, inst, token)
 end
 
+-- A message that is kept as a row is taken with this unit.
+local function take_row(w)
+  local message = w.cause.message
+  if message and message.id then
+    table.insert(w.unit.messages, { id = message.id, taken = 1 })
+  end
+end
+
 function Causes.start(w)
   local cause = w.cause
+  take_row(w)
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
     transient = cause.transient, types = cause.types, at = cause.at, who = cause.who })
@@ -191,7 +208,26 @@ function Causes.trigger(w)
   step.kind.proceed(w, inst, token, step)
 end
 
+-- The receiver of a message that a job brings may have gone on: the message is sent anew, with what
+-- is left of its time.
+local function send_anew(w, inst)
+  local cause = w.cause
+  local message = cause.message
+  skip(w, inst, cause.activity)
+  w.unit.messages[1] = { id = message.id, name = message.name, key = message.key,
+    instance = message.instance, business_key = message.business_key,
+    ["until"] = message["until"], variables = cause.variables }
+end
+
 function Causes.message(w)
+  if w.cause.message then
+    local inst = w:instance(w.cause.instance)
+    local token = inst and frame.find(inst.frame, w.cause.token)
+    if not waits(w, token, "message", "on message") then
+      return send_anew(w, inst)
+    end
+  end
+  take_row(w)
   local inst, token = waiting(w, "the subscription", "message", "on message")
   if token.state == "on message" then
     return events.proceed(w, inst, token)

@@ -21,7 +21,8 @@
 
 /* Of an ended row `e`. */
 #define LOG_END                                                                                    \
-    "SELECT e.job, CASE e.outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted' ELSE 'cancelled'" \
+    "SELECT e.job, CASE e.outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted'"                  \
+    " WHEN 4 THEN 'skipped' ELSE 'cancelled'"                                                      \
     " END AS outcome, e.at, e.executor, e.started, e.attempt, e.retries, e.due, e.priority,"       \
     " " NONE " AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"          \
     " e.root_instance, e.activity, e.tenant, e.lane_key, 3 AS rank, e.seq AS place"                \

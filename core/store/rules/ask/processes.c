@@ -382,6 +382,7 @@ const struct ask_column kept_message_columns[] = {
     {"created", ASK_TIME, "m.created", ASK_SORT},
     {"until", ASK_TIME, "m.until", ASK_SORT},
     {"variables", ASK_OBJECT, "m.variables", ASK_SHOW},
+    {"job", ASK_INTEGER, "m.job", ASK_SHOW},
     {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 

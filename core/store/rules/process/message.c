@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "store/rules/lasting.h"
 #include "store/rules/process/order.h"
 #include "store/rules/process/subscription.h"
 #include <stdlib.h>
@@ -68,9 +69,68 @@ static enum answer receiver_of(struct store *store, const struct unit_message *o
 
 bool message_check(struct store *store, const struct unit_message *one, struct error *error) {
     json_t *receiver;
+    if (one->taken)
+        return true;
     enum answer found = receiver_of(store, one, &receiver, error);
     json_decref(receiver);
     return found != FAILED;
+}
+
+/* ---- rows of kept messages ---- */
+
+enum { PURGED = 100 }; /* of those whose time is over, whenever one is kept */
+
+/* `job` 0: nothing brings it yet. */
+static bool row_write(struct store *store, const struct unit_message *one, int64_t id, int64_t job,
+                      time_ms now, struct error *error) {
+    int64_t room = PURGED;
+    if (one->id)
+        return db_run(&store->db, error, "UPDATE kept_message SET job=?2 WHERE id=?1", "iz", id,
+                      job);
+    return messages_clean(store, &room, now, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO kept_message(id, name, key, instance, business_key, variables,"
+                  " created, until, job) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                  "ittzttiiz", id, one->name, one->key ? one->key : "", one->instance,
+                  one->business_key, one->variables, now, one->until, job);
+}
+
+static bool row_remove(struct store *store, int64_t id, struct error *error) {
+    return db_run(&store->db, error, "DELETE FROM kept_message WHERE id=?1", "i", id) &&
+           CRASH_POINT("message_taken");
+}
+
+/* After its time it is kept no longer. */
+static bool keep(struct store *store, const struct unit_message *one, time_ms now,
+                 struct error *error) {
+    if (one->id && one->until <= now)
+        return row_remove(store, one->id, error);
+    return row_write(store, one, one->id ? one->id : meta_id(store), 0, now, error) &&
+           CRASH_POINT("message_kept");
+}
+
+/* The row that the message has or gets while a job brings it; 0: none. */
+static int64_t row_of(struct store *store, const struct unit_message *one) {
+    if (one->id || one->until == TIME_NONE)
+        return one->id;
+    return meta_id(store);
+}
+
+/* ---- the job that brings a message ---- */
+
+/* What the job has of the message, so that it can be sent anew if its receiver waits no longer. */
+static json_t *letter_of(const struct unit_message *one, int64_t id) {
+    json_t *letter = json_pack("{ss ss* ss*}", "name", one->name, "key", one->key, "business_key",
+                               one->business_key);
+    bool fine = letter && (!one->instance ||
+                           json_put(letter, "instance", json_integer((json_int_t)one->instance)));
+    fine = fine && (one->until == TIME_NONE ||
+                    json_put(letter, "until", json_integer((json_int_t)one->until)));
+    fine = fine && (!id || json_put(letter, "id", json_integer((json_int_t)id)));
+    if (fine)
+        return letter;
+    json_decref(letter);
+    return NULL;
 }
 
 /* What the walk of the job is told; see lua/moonshift/process/commands.lua. */
@@ -88,6 +148,23 @@ static json_t *cause_of(const struct unit_message *one, const json_t *receiver) 
                      json_object_get(receiver, "activity"), "variables", variables);
 }
 
+bool message_order(struct store *store, struct store_order *order, time_ms now,
+                   struct error *error) {
+    const struct unit_message *one = order->message;
+    int64_t id = row_of(store, one);
+    json_t *cause = json_copy((json_t *)(uintptr_t)order->cause);
+    struct store_order whole = *order;
+    whole.cause = cause;
+    bool done = (cause && json_put(cause, "message", letter_of(one, id))) ||
+                db_no_memory(&store->db, error);
+    done = done && order_create(store, &whole, now, error) &&
+           (!id || row_write(store, one, id, whole.job, now, error)) &&
+           CRASH_POINT("message_given");
+    order->job = whole.job;
+    json_decref(cause);
+    return done;
+}
+
 /* Creates the job that gives it to the receiver, which is given back. */
 static bool deliver(struct store *store, const struct unit_message *one, json_t *receiver,
                     time_ms now, struct error *error) {
@@ -95,32 +172,19 @@ static bool deliver(struct store *store, const struct unit_message *one, json_t 
     struct store_order order = {.key = text_of(receiver, "process"),
                                 .instance = number_of(receiver, "instance"),
                                 .activity = text_of(receiver, "activity"),
+                                .message = one,
                                 .cause = cause};
-    bool done = order_create(store, &order, now, error);
+    bool done = message_order(store, &order, now, error);
     json_decref(cause);
     json_decref(receiver);
     return done;
 }
 
-/* ---- kept messages ---- */
-
-enum { PURGED = 100 }; /* of those whose time is over, whenever one is kept */
-
-static bool keep(struct store *store, const struct unit_message *one, time_ms now,
-                 struct error *error) {
-    int64_t room = PURGED;
-    return messages_clean(store, &room, now, error) &&
-           db_run(&store->db, error,
-                  "INSERT INTO kept_message(id, name, key, instance, business_key, variables,"
-                  " created, until) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                  "ittzttii", meta_id(store), one->name, one->key ? one->key : "", one->instance,
-                  one->business_key, one->variables, now, one->until) &&
-           CRASH_POINT("message_kept");
-}
-
 bool message_deliver(struct store *store, const struct unit_message *one, time_ms now,
                      struct error *error) {
     json_t *receiver;
+    if (one->taken)
+        return row_remove(store, one->id, error);
     enum answer found = receiver_of(store, one, &receiver, error);
     if (found == YES)
         return deliver(store, one, receiver, now, error);
@@ -137,27 +201,91 @@ enum answer store_message_keep(struct store *store, const struct unit_message *o
     return keep(store, one, now, error) ? YES : FAILED;
 }
 
-/* YES: *id is the oldest that is kept for the subscription, and *variables what it brings, or NULL:
- * malloc'ed. */
-static enum answer kept_find(struct store *store, const struct unit_subscription *to, int64_t *id,
-                             char **variables, time_ms now, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT m.id, m.variables FROM kept_message m WHERE m.name=?1"
-                 " AND (m.key=?2 OR ?2='') AND m.until>?3 AND (m.instance=?4 OR"
-                 " m.instance IS NULL) AND (m.business_key IS NULL OR ?4=0 OR m.business_key="
-                 "(SELECT i.key FROM instance i WHERE i.id=?4))"
-                 " ORDER BY m.created, m.id LIMIT 1",
-                 "ttii", to->name, to->key ? to->key : "", now, to->instance);
+/* ---- what is kept finds a receiver ---- */
+
+#define KEPT "m.id, m.name, m.key, m.instance, m.business_key, m.variables, m.until"
+
+/* A copy that lasts; NULL stays NULL. False: no memory. */
+static bool text_keep(struct store *store, const char **text, struct error *error) {
+    *text = *text ? txn_text(store, *text, error).text : NULL;
+    return *text;
+}
+
+/* Reads a row of KEPT; its texts are the transaction's. */
+static enum answer kept_read(struct store *store, struct row *row, struct unit_message *one,
+                             struct error *error) {
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
-    const char *text = row_text(row, 1);
-    *id = row_int(row, 0);
-    *variables = text ? strdup(text) : NULL;
-    bool lost = text && !*variables;
+    *one = (struct unit_message){.id = row_int(row, 0),
+                                 .name = row_text(row, 1),
+                                 .key = row_text(row, 2),
+                                 .instance = row_int(row, 3),
+                                 .business_key = row_text(row, 4),
+                                 .variables = row_text(row, 5),
+                                 .until = row_int(row, 6)};
+    bool kept = text_keep(store, &one->name, error) && text_keep(store, &one->key, error) &&
+                (!one->business_key || text_keep(store, &one->business_key, error)) &&
+                (!one->variables || text_keep(store, &one->variables, error));
     row_done(row);
-    return lost && !db_no_memory(&store->db, error) ? FAILED : YES;
+    return kept ? YES : FAILED;
+}
+
+/* The oldest that is kept for the subscription, and that nothing brings to another one. */
+static enum answer kept_find(struct store *store, const struct unit_subscription *to,
+                             struct unit_message *one, time_ms now, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT " KEPT " FROM kept_message m WHERE m.name=?1"
+                 " AND (m.key=?2 OR ?2='') AND m.until>?3 AND (m.instance=?4 OR"
+                 " m.instance IS NULL) AND (m.business_key IS NULL OR ?4=0 OR m.business_key="
+                 "(SELECT i.key FROM instance i WHERE i.id=?4))"
+                 " AND (m.job IS NULL OR NOT EXISTS(SELECT 1 FROM live j WHERE j.id=m.job))"
+                 " ORDER BY m.created, m.id LIMIT 1",
+                 "ttii", to->name, to->key ? to->key : "", now, to->instance);
+    return kept_read(store, row, one, error);
+}
+
+bool messages_unbind(struct store *store, int64_t instance, int64_t running, struct error *error) {
+    bool done = db_run(&store->db, error,
+                       "UPDATE kept_message SET job=0 WHERE job IN (SELECT id FROM job WHERE"
+                       " instance_id=?1 AND id<>?2)",
+                       "ii", instance, running);
+    store->unbound = store->unbound || (done && db_changes(&store->db) > 0);
+    return done;
+}
+
+/* If several wait for it, it goes on waiting for the next one, as nobody is there to be told. */
+static bool offer(struct store *store, const struct unit_message *one, time_ms now,
+                  struct error *error) {
+    const struct message_to to = {.name = one->name,
+                                  .key = one->key,
+                                  .instance = one->instance,
+                                  .business_key = one->business_key};
+    json_t *list = subscription_receivers(store, &to, error);
+    bool found = json_array_size(list) == 1;
+    json_t *receiver = found ? json_incref(json_array_get(list, 0)) : NULL;
+    bool done = list != NULL;
+    json_decref(list);
+    if (receiver)
+        return deliver(store, one, receiver, now, error);
+    return done && keep(store, one, now, error);
+}
+
+bool messages_offer(struct store *store, time_ms now, struct error *error) {
+    struct unit_message one;
+    enum answer step = store->unbound ? YES : NO;
+    while (step == YES) {
+        struct row *row = db_query(&store->db, error,
+                                   "SELECT " KEPT " FROM kept_message m WHERE m.job=0 ORDER BY"
+                                   " m.created, m.id LIMIT 1",
+                                   "");
+        step = kept_read(store, row, &one, error);
+        if (step == YES && !offer(store, &one, now, error))
+            step = FAILED;
+    }
+    store->unbound = store->unbound && step == FAILED;
+    return step == NO;
 }
 
 /* As subscription_receivers has it; NULL: error. */
@@ -181,20 +309,14 @@ static json_t *receiver_new(struct store *store, const struct unit_subscription 
 
 bool message_give(struct store *store, const struct unit_subscription *to, time_ms now,
                   struct error *error) {
-    int64_t id = 0;
-    char *variables = NULL;
+    struct unit_message one;
     if (strcmp(to->kind, "message") != 0)
         return true;
-    enum answer found = kept_find(store, to, &id, &variables, now, error);
+    enum answer found = kept_find(store, to, &one, now, error);
     if (found != YES)
         return found == NO;
-    const struct unit_message one = {.name = to->name, .variables = variables};
     json_t *receiver = receiver_new(store, to, error);
-    bool done = receiver && deliver(store, &one, receiver, now, error) &&
-                db_run(&store->db, error, "DELETE FROM kept_message WHERE id=?1", "i", id) &&
-                CRASH_POINT("message_given");
-    free(variables);
-    return done;
+    return receiver && deliver(store, &one, receiver, now, error);
 }
 
 bool messages_clean(struct store *store, int64_t *room, time_ms now, struct error *error) {

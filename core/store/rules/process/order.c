@@ -1,5 +1,6 @@
 #include "store/rules/process/order.h"
 #include "store/rules/defined.h"
+#include "store/rules/process/message.h"
 #include <stdio.h>
 
 bool order_create(struct store *store, struct store_order *order, time_ms now,
@@ -18,5 +19,6 @@ bool order_create(struct store *store, struct store_order *order, time_ms now,
 }
 
 bool store_order(struct store *store, struct store_order *order, time_ms now, struct error *error) {
-    return order_create(store, order, now, error);
+    return order->message ? message_order(store, order, now, error)
+                          : order_create(store, order, now, error);
 }

@@ -228,5 +228,5 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
     done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error);
     for (size_t i = 0; done && i < unit->trail_count; i++)
         done = trail_write(store, &unit->trail[i], outcome->job->id, now, error);
-    return done && CRASH_POINT("unit_written");
+    return done && messages_offer(store, now, error) && CRASH_POINT("unit_written");
 }

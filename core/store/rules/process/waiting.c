@@ -1,5 +1,6 @@
 #include "store/rules/process/waiting.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/process/message.h"
 #include "store/rules/row.h"
 
 /* Also rows of jobs that have ended: the view of the living costs more than to look at each. */
@@ -64,6 +65,7 @@ bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_
         }
         after = ids.count ? list[ids.count - 1] : after;
         if (!waiting_living(store, &ids, list, error) ||
+            (ids.count && !token && !messages_unbind(store, instance, running, error)) ||
             (ids.count && !commands_cancel(store, ids, now, error)))
             return false;
     }
