@@ -33,6 +33,10 @@ bool engine_adopt(struct engine *engine, struct generation *generation, struct g
 struct outcome *engine_run_job(struct engine *engine, struct generation *generation,
                                struct job *job);
 
+/* Asks the definition of a failed job when it runs again; the store has refused what its run did.
+ * `generation`: as above. */
+void engine_decide(struct engine *engine, struct generation *generation, struct outcome *outcome);
+
 /* Takes a job by hand, whatever its state. NULL: error, ERROR_NOT_FOUND if there is no such job or
  * no handler for it. */
 struct job *engine_take(struct engine *engine, int64_t id, bool force,

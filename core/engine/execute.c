@@ -53,6 +53,14 @@ struct outcome *engine_run_job(struct engine *engine, struct generation *generat
     return outcome;
 }
 
+void engine_decide(struct engine *engine, struct generation *generation, struct outcome *outcome) {
+    if (!generation)
+        generation = generations_find(engine->generations, outcome->job->handler);
+    engine->running = true;
+    script_decide(generation->script, outcome);
+    engine->running = false;
+}
+
 void engine_push_raised(struct engine *engine) {
     if (engine->generations)
         script_push_raised(engine->generations->list[0]->script);

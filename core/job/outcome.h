@@ -58,6 +58,7 @@ struct outcome {
     enum settled settled;       /* out, for the turn: what the store said of it */
     bool told;                  /* hooks have been called with it, on its worker */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
+    bool refused;               /* a failure since the store has refused it: to be decided first */
     bool fenced;                /* by store_settle_bulk: its lock is given back already */
     bool lane_ends;             /* the last of its work item: its lane is released */
     bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */

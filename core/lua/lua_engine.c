@@ -197,6 +197,8 @@ static int raise(lua_State *L, struct lua_engine *self, const struct error *erro
     lua_State *thread = lua_tothread(L, -1);
     engine_push_raised(self->engine);
     lua_xmove(thread, L, 1);
+    if (lua_isnil(L, -1)) /* the store has refused what the handler asked for */
+        lua_pushstring(L, error->text);
     return lua_error(L);
 }
 

@@ -24,12 +24,14 @@ void outcomes_add(struct outcomes *outcomes, struct outcome *list) {
 }
 
 /* Makes it a failure of its job alone, as the store will never take what it created or asked for.
- */
+ * It is not settled before its own retry has been asked. */
 static void condemn(struct outcome *outcome, const struct error *reason) {
     job_spec_free_list(outcome->created);
     json_decref(outcome->effects);
     unit_free(outcome->unit);
     free(outcome->message);
+    free(outcome->result);
+    outcome->result = NULL;
     outcome->unit = NULL;
     outcome->created = NULL;
     outcome->effects = NULL;
@@ -37,6 +39,7 @@ static void condemn(struct outcome *outcome, const struct error *reason) {
     outcome->kind = OUTCOME_FAILURE;
     outcome->reason = REASON_ERROR;
     outcome->decided = false;
+    outcome->refused = true;
     outcome->told = false; /* of something else */
 }
 
@@ -106,26 +109,29 @@ static bool settle(struct outcomes *outcomes, struct store *store, struct outcom
     return true;
 }
 
-/* What of it the store refuses alone goes: first what hooks enqueued, then all that the job did.
- * Not settled even so: with *again it is a failure from now on. */
+/* What of it the store refuses alone goes: first what hooks enqueued, then all that the job did,
+ * which is a failure from now on and left for a later turn. With *again that holds too, but what
+ * was written of the others is to be rolled back. */
 static bool settle_at_last(struct outcomes *outcomes, struct store *store, struct outcome *outcome,
                            struct capacity *capacity, bool follow, time_ms now, bool *again,
                            struct error *error) {
     struct error reason = {0};
     bool settled = settle(outcomes, store, outcome, capacity, follow, now, &reason);
-    for (int i = 0; i < 2 && !settled && outcome->undone && final(&reason); i++) {
-        if (i > 0 || !forgo_hooks(outcome, &reason)) /* the others are not undone */
-            condemn(outcome, &reason);
-        CRASH_POINT("outcome_condemned");
+    if (!settled && outcome->undone && final(&reason) && forgo_hooks(outcome, &reason)) {
         unfollow_one(outcome);
         settled = settle(outcomes, store, outcome, capacity, follow, now, &reason);
     }
     if (settled)
         return true;
     outcomes->following = true; /* what it has locked so far is void */
-    *again = final(&reason) && outcome->kind != OUTCOME_FAILURE;
-    if (*again)
+    bool refused = final(&reason) && outcome->kind != OUTCOME_FAILURE;
+    if (refused)
         condemn(outcome, &reason);
+    unfollow_one(outcome);
+    CRASH_POINT("outcome_condemned");
+    if (refused && outcome->undone) /* the others are not */
+        return true;
+    *again = refused;
     return error_set(error, final(&reason) ? ERROR_FAILED : reason.code, "%s", reason.text);
 }
 
@@ -135,7 +141,8 @@ bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capac
     if (!store_settle_bulk(store, outcomes->list, error))
         return false;
     for (struct outcome *outcome = outcomes->list; outcome; outcome = outcome->next)
-        if (!settle_at_last(outcomes, store, outcome, capacity, follow, now, again, error))
+        if (!outcome->refused &&
+            !settle_at_last(outcomes, store, outcome, capacity, follow, now, again, error))
             return false;
     CRASH_POINT("settling_written");
     return store_settle_end(store, error);
@@ -262,10 +269,27 @@ static void again(struct outcome *outcome, struct turn *turn) {
     turn->items = item;
 }
 
+/* A worker decides when the job of a refused outcome runs again. False: no memory. */
+static bool ask_retry(struct outcome *outcome, struct turn *turn) {
+    struct work_item *item = work_item_of_refused(outcome);
+    if (!item) {
+        log_event(LOG_ERROR, "job lost sight of until its lock expires", "job:l", outcome->job->id);
+        return false;
+    }
+    item->next = turn->items;
+    turn->items = item;
+    return true;
+}
+
 void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics) {
     struct outcome *next;
     for (struct outcome *outcome = outcomes->list; outcome; outcome = next) {
         next = outcome->next;
+        if (outcome->refused) {
+            if (!ask_retry(outcome, turn))
+                outcome_free(outcome);
+            continue;
+        }
         tell(outcome);
         count(outcome, turn, metrics);
         release(outcomes, outcome, turn, metrics);

@@ -141,22 +141,30 @@ static bool is_gone(struct engine *engine, const struct job *job) {
     return store_holds(engine_store(engine), job->id, job->token, NULL) == NO;
 }
 
-/* Runs the next job of an item, or gives it back once the round has run its share. */
-static bool run_next(struct round *round, struct work_item *item, bool give_back,
-                     struct error *error) {
-    struct job *job = work_item_take(item);
+/* Runs the job, or gives it back once the round has run its share. */
+static struct outcome *run_or_return(struct round *round, const struct work_item *item,
+                                     struct job *job, bool give_back) {
     struct engine *engine = round->stepper->engine;
     round->over |= round->runs >= round->max;
     bool late = job->begin_by && clock_monotonic() > job->begin_by;
     bool back = give_back || late || round->over || item->refused || is_gone(engine, job);
-    struct outcome *outcome =
-        back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(engine, NULL, job);
+    round->runs += !back;
+    return back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(engine, NULL, job);
+}
+
+/* Runs the next job of an item, or decides when it runs again. */
+static bool run_next(struct round *round, struct work_item *item, bool give_back,
+                     struct error *error) {
+    struct outcome *outcome = work_item_undecided(item);
+    if (outcome)
+        engine_decide(round->stepper->engine, NULL, outcome);
+    else
+        outcome = run_or_return(round, item, work_item_take(item), give_back);
     if (!outcome)
         return error_no_memory(error);
     if (outcome->unit)
         work_item_hand_on(item, outcome);
-    round->runs += !back;
-    outcome->lane_ends = !item->jobs;
+    outcome->lane_ends = !item->jobs && !item->goes_on;
     outcome->lane_token = item->lane_token;
     outcome->followed = item->followed;
     round->follows |= outcome_may_follow(outcome);
@@ -272,11 +280,23 @@ static bool tell(const struct outcome *outcome, json_t **result, struct error *e
     return true;
 }
 
-static bool settle(struct stepper *stepper, struct outcome *outcome, int64_t id,
-                   struct error *error) {
+/* Settles the run. What the store refuses has failed, which `failure` says, and is decided here. */
+static bool settle(struct stepper *stepper, struct generation *generation, struct outcome *outcome,
+                   int64_t id, struct error *failure, struct error *error) {
+    json_t *none;
     struct turn turn = {.outcomes = outcome};
     if (!take(stepper, &turn, error))
         return false;
+    outcome = turn.items ? work_item_undecided(turn.items) : NULL;
+    if (outcome) {
+        work_items_free(turn.items);
+        engine_decide(stepper->engine, generation, outcome);
+        tell(outcome, &none, failure);
+        outcome->lane_ends = true;
+        turn = (struct turn){.outcomes = outcome};
+        if (!take(stepper, &turn, error))
+            return false;
+    }
     if (turn.stale == 0)
         return true;
     return error_set(error, ERROR_CONFLICT,
@@ -293,12 +313,14 @@ static bool execute(struct stepper *stepper, int64_t id, bool force, json_t **re
     outcome->lane_ends = true;
     outcome->lane_token = outcome->job->token;
     struct error failure = {0};
-    bool ok = tell(outcome, result, &failure);
-    if (!settle(stepper, outcome, id, error))
+    tell(outcome, result, &failure);
+    if (!settle(stepper, generation, outcome, id, &failure, error))
         return false;
-    if (!ok && error)
+    if (failure.code == ERROR_NONE)
+        return true;
+    if (error)
         *error = failure;
-    return ok;
+    return false;
 }
 
 bool stepper_execute(struct stepper *stepper, int64_t id, bool force, json_t **result,

@@ -11,10 +11,22 @@ local unique = require "moonshift.unique"
 
 local worker = {}
 
--- By the strategy of the folder's definition, or of the version of the job's instance.
-local function decide(loaded, name, failed, failure)
+-- The walk is loaded with the first job of a process.
+local function begin_walk(natives, loaded)
+  if not loaded.walk_now then
+    local runtime = require "moonshift.process.runtime"
+    loaded.walk_now, loaded.former_strategy = runtime.new(natives, loaded)
+  end
+end
+
+-- By the strategy of the folder's definition, or of the version of the job's instance. Another
+-- worker may have run the job.
+local function decide(natives, loaded, name, failed, failure)
   local strategy = loaded.strategies[name]
-    or loaded.former_strategy and loaded.former_strategy(name, failed)
+  if not strategy then
+    begin_walk(natives, loaded)
+    strategy = loaded.former_strategy(name, failed)
+  end
   if strategy then
     return retry.decide(strategy, failed, failure)
   end
@@ -38,7 +50,7 @@ function worker.load(natives, options)
   end
 
   function loaded.decide(name, failed, failure)
-    return decide(loaded, name, failed, failure)
+    return decide(natives, loaded, name, failed, failure)
   end
 
   function loaded.runs(name, new)
@@ -54,12 +66,8 @@ function worker.load(natives, options)
     return unique.ask(loaded.uniques[name], new)
   end
 
-  -- The walk is loaded with the first job of a process.
   function loaded.walk(host)
-    if not loaded.walk_now then
-      local runtime = require "moonshift.process.runtime"
-      loaded.walk_now, loaded.former_strategy = runtime.new(natives, loaded)
-    end
+    begin_walk(natives, loaded)
     return loaded.walk_now(host)
   end
 

@@ -1,79 +1,82 @@
--- What a command says, and how it ends, when the server of its store refuses it.
+-- A backlog whose every second job asks for what the store refuses at the commit, run by an
+-- executor with several workers: each of them fails once, waits as its own retry says, and is done.
 local executors = require "spec.support.executors"
-local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
 
-describe("a server that refuses", function()
-  if not postgres.programs() then
-    it("ends a command", function()
-      return pending("no initdb in /usr/lib/postgresql")
-    end)
-    return
+local handlers = {
+  ["handlers/held.lua"] = "return function() end",
+  -- "PT0.2S" is far from the ten seconds of the standard rule. A line tells each run.
+  ["handlers/text.lua"] = [[
+return { retry = "R3/PT0.2S", run = function(job)
+  print("run")
+  if job.attempt == 1 then
+    job:enqueue("held", nil, { unique = "key", on_conflict = "refuse" })
   end
+end }]],
+  ["handlers/asks.lua"] = [[
+return { retry = function(_, failure)
+  assert(failure.message:find('held by job 1', 1, true) and failure.reason == "error")
+  return "PT0.2S", 7
+end, run = function(job)
+  print("run")
+  if job.attempt == 1 then
+    job:enqueue("asks", nil, { lane = job.lane })
+    job:enqueue("held", nil, { unique = "key", on_conflict = "refuse" })
+  end
+end }]],
+  ["handlers/plain.lua"] = "return function() print('run') end",
+}
 
-  local server, place, url
+local COUNT = 60
 
-  setup(function()
-    server = postgres.start()
-    url = postgres.url(server, "jobs")
-  end)
-
-  teardown(function()
-    postgres.stop(server)
-  end)
+describe("runs that the store refuses beside others", function()
+  local place
 
   before_each(function()
-    place = executors.place { ["handlers/work.lua"] = "return function() end\n" }
+    place = executors.place(handlers)
+    place.enqueue("held", 1, "--unique", "key", "--in", "PT1H")
   end)
 
   after_each(function()
     place.remove()
   end)
 
-  local function psql(text)
-    assert.equal("", postgres.say(server, text))
+  local function rows(query)
+    return tonumber((place.sql(query)[1]))
   end
 
-  -- The URL with something else in it.
-  local function instead(pattern, text)
-    return (url:gsub(pattern, text))
+  local function counted(handler, outcome)
+    local words = { "log", "--handler", handler, "--outcome", outcome, "--columns", "job",
+      "--limit", "1000" }
+    return select(2, place.moonshift(table.unpack(words)):gsub("\n%s*%d+", ""))
   end
 
-  local function refused(status, what, at, ...)
-    local words = select("#", ...) > 0 and { ... } or { "enqueue", "work" }
-    local code, _, errors = process.moonshift("--store", at, "-C", place.path,
-      table.unpack(words))
-    assert.equal(status, code, errors)
-    assert.truthy(errors:find(what, 1, true), errors)
+  local function enqueue(lanes)
+    local lines = {}
+    for i = 1, COUNT do
+      local lane = lanes and (',"lane":"lane%d"'):format(i % 3) or ""
+      for _, handler in ipairs { "text", "asks", "plain" } do
+        lines[#lines + 1] = ('{"handler":"%s"%s}'):format(handler, lane)
+      end
+    end
+    place.write("jobs.jsonl", table.concat(lines, "\n"))
+    place.moonshift("enqueue", "-C", place.path, "--from", place.path .. "/jobs.jsonl")
   end
 
-  it("because it is not there: 69", function()
-    refused(69, "cannot connect", instead("host=[^&]*", "host=/nowhere"))
-    refused(69, "cannot connect", instead("host=[^&]*", "host=/nowhere"), "run", "--drain")
-    refused(69, "cannot connect", "postgres://owner@127.0.0.1:1/postgres", "stats")
-  end)
-
-  it("because of the role or the database: 78", function()
-    refused(78, 'role "ghost" does not exist', instead("owner@", "ghost@"))
-    refused(78, 'database "ghost" does not exist', instead("/postgres%?", "/ghost?"))
-  end)
-
-  it("because the role may not log in: 78", function()
-    psql "CREATE ROLE outside NOLOGIN;"
-    refused(78, 'role "outside" is not permitted to log in', instead("owner@", "outside@"))
-  end)
-
-  it("because it has no connection left: 74", function()
-    psql "CREATE ROLE single LOGIN CONNECTION LIMIT 0;"
-    refused(74, "too many connections for role", instead("owner@", "single@"))
-  end)
-
-  it("because it is read only: 69, though it may be asked", function()
-    place.url = url
-    place.enqueue("work", 1)
-    psql "ALTER DATABASE postgres SET default_transaction_read_only=on;"
-    refused(69, "the server is read only (expected the primary)", url)
-    assert.truthy(place.moonshift("job", "list"):find("work", 1, true))
-    psql "SET default_transaction_read_only=off; ALTER DATABASE postgres RESET ALL;"
-  end)
+  for _, lane in ipairs { "none", "few" } do
+    it("are retried by their own rule, lanes: " .. lane, function()
+      enqueue(lane == "few")
+      local pid = place.start("log", "run", "-C", place.path, "--workers", "4")
+      process.await("every job is done", 20, function()
+        return counted("text", "successful") == COUNT and counted("asks", "successful") == COUNT
+      end)
+      place.stop(pid)
+      for _, handler in ipairs { "text", "asks" } do
+        assert.equal(COUNT, counted(handler, "failed"))
+      end
+      assert.equal(COUNT, counted("plain", "successful"))
+      assert.equal(0, counted("plain", "failed"))
+      assert.equal(0, rows "SELECT count(*) FROM locked")
+    end)
+  end
 end)

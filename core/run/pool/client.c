@@ -124,7 +124,7 @@ static bool enter(struct client *client, struct work_item *item, time_ms now) {
     if (item->jobs->begin_by) {
         client->prompted += fills;
         queue_push(&client->prompt, item);
-    } else if (item->followed)
+    } else if (item->followed || item->undecided)
         queue_unshift(&client->queue, item);
     else
         queue_insert(suspected(item) ? &client->suspects : &client->queue, &client->order, item);
@@ -327,11 +327,11 @@ struct walk {
     void *arg;
 };
 
-/* Follow-ups go on in a lane that runs. */
+/* Follow-ups go on in a lane that runs, and what has run is not given back unrun. */
 static bool late_item(struct walk *walk, const struct work_item *item) {
     bool begins = walk->time > 0;
     walk->time -= estimate_fills(item->expected);
-    return !begins && walk->now - item->since >= HORIZON && !item->followed;
+    return !begins && walk->now - item->since >= HORIZON && !item->followed && !item->undecided;
 }
 
 static struct walk walk_of(const struct client *client) {

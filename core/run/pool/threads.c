@@ -427,7 +427,7 @@ void threads_push(struct client *client, struct outcome *outcome) {
 
 void threads_deliver(struct client *client, struct work_item *item, struct outcome *outcome) {
     if (outcome) {
-        outcome->lane_ends = item->jobs == NULL;
+        outcome->lane_ends = item->jobs == NULL && !item->goes_on;
         outcome->lane_token = item->lane_token;
         outcome->followed = item->followed;
     }

@@ -7,6 +7,7 @@ void work_item_free(struct work_item *item) {
         return;
     job_free_list(item->jobs);
     lane_frames_clear(&item->frames);
+    outcome_free(item->undecided);
     free(item);
 }
 
@@ -18,6 +19,15 @@ struct job *work_item_take(struct work_item *item) {
     job->next = NULL;
     item->count--;
     return lane_frames_give(&item->frames, job);
+}
+
+struct outcome *work_item_undecided(struct work_item *item) {
+    struct outcome *outcome = item->undecided;
+    if (!outcome)
+        return NULL;
+    outcome->job = work_item_take(item);
+    item->undecided = NULL;
+    return outcome;
 }
 
 void work_item_hand_on(struct work_item *item, const struct outcome *outcome) {
@@ -71,6 +81,25 @@ bool work_items_build(struct job *jobs, struct work_item **items) {
     work_items_free(*items);
     *items = NULL;
     return false;
+}
+
+struct work_item *work_item_of_refused(struct outcome *outcome) {
+    struct work_item *item = item_new();
+    if (!item)
+        return NULL;
+    item->jobs = outcome->job;
+    item->jobs->begin_by = 0; /* it has begun */
+    item->count = 1;
+    item->lane_token = outcome->lane_token;
+    item->followed = outcome->followed;
+    item->worker = outcome->awaited;
+    item->goes_on = !outcome->lane_ends;
+    item->undecided = outcome;
+    outcome->job = NULL;
+    outcome->next = NULL;
+    outcome->awaited = 0;
+    outcome->refused = false;
+    return item;
 }
 
 struct work_item *work_items_merge(const struct acquire *order, struct work_item *a,

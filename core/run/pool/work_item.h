@@ -20,6 +20,9 @@ struct work_item {
                                   this one follows */
     int followed;              /* follow-ups in a row in the lane, the jobs of this item included */
     int worker;                /* 1 + the worker that waits for it, be it empty; 0: any worker */
+    bool goes_on;              /* it is not the last of its lane: jobs of the first item follow */
+    struct outcome *undecided; /* of its one job, which has run: the retry is asked for alone. It
+                                  has no job meanwhile. NULL: the jobs are to be run. Owned */
     int lapses;                /* leases of the pool that had lapsed when it was submitted */
     time_ms since;             /* monotonic: in the pool since then */
     double expected;           /* ms that its jobs are expected to run */
@@ -34,6 +37,9 @@ void work_item_free(struct work_item *item);
  * instance. NULL: none is left. */
 struct job *work_item_take(struct work_item *item);
 
+/* Takes the outcome whose retry is to be decided, with its job. NULL: the jobs are to be run. */
+struct outcome *work_item_undecided(struct work_item *item);
+
 /* Notes the frames that the unit of a run leaves, for the jobs that are left, before the outcome is
  * handed back. */
 void work_item_hand_on(struct work_item *item, const struct outcome *outcome);
@@ -44,6 +50,9 @@ void work_item_hand_on(struct work_item *item, const struct outcome *outcome);
  * no memory, nothing is left of them. */
 bool work_items_build(struct job *jobs, struct work_item **items);
 void work_items_free(struct work_item *items);
+/* Makes an item of an outcome that the store has refused, and takes it over: a worker decides when
+ * the job runs again. NULL: no memory, the outcome is the caller's. */
+struct work_item *work_item_of_refused(struct outcome *outcome);
 /* Merges two lists, each best first, into one. */
 struct work_item *work_items_merge(const struct acquire *order, struct work_item *a,
                                    struct work_item *b);

@@ -51,7 +51,7 @@ static bool stops(const struct client *client) {
  */
 static bool may_begin(struct client *client, struct work_item *item, time_ms now) {
     time_ms begin_by = item->jobs->begin_by;
-    if (stops(client) || atomic_load(&item->refused))
+    if (!item->undecided && (stops(client) || atomic_load(&item->refused)))
         return false;
     if (now >= atomic_load(&client->lease))
         return false;
@@ -60,23 +60,27 @@ static bool may_begin(struct client *client, struct work_item *item, time_ms now
     return !begin_by || now <= begin_by;
 }
 
-/* The slot says, even after kill -9, which job was running. `begun`: monotonic, us. */
-static struct outcome *run_job(struct worker *worker, struct lua_slot *slot, struct job *job,
+/* Runs the next job of the item, or decides when it runs again. The slot says, even after kill -9,
+ * which job that was. `begun`: monotonic, us. */
+static struct outcome *run_job(struct worker *worker, struct lua_slot *slot, struct work_item *item,
                                int64_t begun) {
+    struct outcome *outcome = work_item_undecided(item);
+    struct job *job = outcome ? outcome->job : work_item_take(item);
     struct store *store = slot->client->options.store;
     time_ms now = clock_now(slot->client->options.clock);
     CRASH_POINT("slot_before");
     store_slot_set(store, worker->index, job->id, job->token, now);
     CRASH_POINT("slot_set");
     const struct pool_options *pool = &worker->pool->options;
-    if (pool->begins)
+    if (pool->begins && !outcome)
         pool->begins(pool->begins_arg, job);
     running = slot->script;
     threads_run(worker);
-    struct outcome *outcome = script_run(slot->script, job, now, begun / 1000);
-    running = NULL;
     if (outcome)
+        script_decide(slot->script, outcome);
+    else if ((outcome = script_run(slot->script, job, now, begun / 1000)))
         outcome->took = (double)(clock_monotonic_us() - begun) / 1000;
+    running = NULL;
     CRASH_POINT("handler_returned");
     if (!threads_ran(worker)) { /* the slot is another worker's now */
         if (outcome)
@@ -137,8 +141,8 @@ static struct lua_slot *run_item(struct worker *worker, struct client *client,
     while (slot && item->jobs && !outlasts(item, us - since) &&
            may_begin(client, item, us / 1000)) {
         threads_begin(worker, item->jobs);
-        struct job *job = work_item_take(item);
-        deliver(worker, client, item, run_job(worker, slot, job, us), &follows);
+        struct outcome *outcome = run_job(worker, slot, item, us);
+        deliver(worker, client, item, outcome, &follows);
         if (!item->jobs)
             break;
         slot = go_on(worker, client, slot, item);

@@ -27,8 +27,8 @@ static bool failure_plain(const struct store *store, const struct outcome *outco
 static bool fence_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return (outcome->kind == OUTCOME_SUCCESS || failure_plain(store, outcome)) &&
-           job->owner == store->self.id && !outcome->unit && !job->batch && !job->repeat &&
-           !job->crashes && !job->suspect && !backlog_counts(store, job->stream);
+           !outcome->refused && job->owner == store->self.id && !outcome->unit && !job->batch &&
+           !job->repeat && !job->crashes && !job->suspect && !backlog_counts(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,
