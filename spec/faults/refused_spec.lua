@@ -1,5 +1,5 @@
--- A backlog whose every second job asks for what the store refuses at the commit, run by an
--- executor with several workers: each of them fails once, waits as its own retry says, and is done.
+-- A backlog whose every second job asks for what the store refuses at the commit. An executor with
+-- several workers runs it. Each of them fails once, waits as its own retry says, and is done.
 local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
