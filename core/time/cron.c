@@ -96,10 +96,9 @@ static int64_t next_day(const struct cron *cron, int64_t from, bool *found) {
     return 0;
 }
 
-/* Matches are local times. Those up to the latest that has been on the wall are gone: it has passed
- * them, skipped them, or shows them again. */
-time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms after) {
-    int64_t from = divide_down(zone_reached(zone, after), 1000) + 1, day = divide_down(from, 86400);
+/* The first matching local time after `local`, in ms; TIME_NEVER: none. */
+static time_ms next_local(const struct cron *cron, time_ms local) {
+    int64_t from = divide_down(local, 1000) + 1, day = divide_down(from, 86400);
     bool found;
     int64_t match = next_day(cron, day, &found);
     int second = match == day ? next_second(cron, (int)(from - day * 86400)) : next_second(cron, 0);
@@ -107,8 +106,36 @@ time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms afte
         match = next_day(cron, day + 1, &found);
         second = next_second(cron, 0);
     }
-    if (!found)
-        return TIME_NEVER;
-    time_ms next = zone_instant(zone, (match * 86400 + second) * 1000);
+    return found ? (match * 86400 + second) * 1000 : TIME_NEVER;
+}
+
+/* Matches are local times. Those up to the latest that has been on the wall are gone: it has passed
+ * them, skipped them, or shows them again. */
+static time_ms next_fixed(const struct cron *cron, const struct zone *zone, time_ms after) {
+    time_ms local = next_local(cron, zone_reached(zone, after));
+    return local == TIME_NEVER ? TIME_NEVER : zone_instant(zone, local);
+}
+
+/* Matches are instants that show a matching local time. Up to the next change of the clock local
+ * time runs on; what comes from the change on is looked for with the offset that holds then. */
+static time_ms next_elapsed(const struct cron *cron, const struct zone *zone, time_ms after) {
+    const time_ms shortly = 3 * DAY_MS; /* a change sets the clock back by less */
+    time_ms local = zone_local(zone, after), offset = zone_offset(zone, after) * INT64_C(1000);
+    time_ms at = local - offset;
+    for (;;) {
+        time_ms match = next_local(cron, local), change = zone_change(zone, at);
+        time_ms next = match == TIME_NEVER ? TIME_NEVER : match - offset;
+        if (next < change || change == TIME_NEVER)
+            return next;
+        if (match == TIME_NEVER && change - at > shortly)
+            return TIME_NEVER;
+        at = change;
+        offset = zone_offset(zone, at) * INT64_C(1000);
+        local = at + offset - 1;
+    }
+}
+
+time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms after) {
+    time_ms next = cron->frequent ? next_elapsed(cron, zone, after) : next_fixed(cron, zone, after);
     return next > after && next <= TIME_LAST ? next : TIME_NEVER;
 }

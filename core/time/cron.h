@@ -21,6 +21,7 @@ struct cron {
     uint8_t last_weekdays;     /* dL, bit d */
     bool last_near;            /* LW */
     bool any_day, any_weekday; /* the field is *, ? or * in steps of 1 */
+    bool frequent;             /* the second, minute or hour field begins with * or ? */
     bool both;                 /* six fields: both days must match */
     bool some_years; /* seven: only those of `years`, bit n: the year CRON_YEAR_FIRST + n */
     uint64_t years[3];
@@ -43,9 +44,10 @@ bool cron_parse(const char *text, struct cron *cron, struct error *error);
 /* The days of a month that match, bit n: day n; the month itself is not looked at. */
 uint32_t cron_month_days(const struct cron *cron, int64_t year, int month);
 
-/* The first match after `after` (never at it), in the zone. A local time that DST skips counts
- * right after the gap, one that it repeats counts once. TIME_NEVER: none until the year 9999. The
- * search is bounded: whole months, days and hours are jumped over. */
+/* The first match after `after` (never at it), in the zone. A frequent expression is one of elapsed
+ * time: a local time that DST skips does not count, one that it repeats counts twice. For all
+ * others a skipped one counts right after the gap, a repeated one the first time. TIME_NEVER: none
+ * until the year 9999. The search is bounded: whole months, days and hours are jumped over. */
 time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms after);
 
 #endif

@@ -240,6 +240,7 @@ static bool read_field(struct reader *reader, enum field field) {
     char problem[64];
     bool all, alone = true;
     reader->field = field;
+    reader->cron->frequent |= field <= HOUR && (*reader->at == '*' || *reader->at == '?');
     for (;; alone = false) {
         if (!read_item(reader, &all))
             return false;

@@ -239,6 +239,11 @@ time_ms zone_reached(const struct zone *zone, time_ms at) {
     return reached;
 }
 
+time_ms zone_change(const struct zone *zone, time_ms at) {
+    int64_t until = stretch_at(zone, bound(at)).until;
+    return until > TIME_LAST / 1000 ? TIME_NEVER : until * 1000;
+}
+
 time_ms zone_add(const struct zone *zone, time_ms from, const struct span *span) {
     if (span->months || span->days) {
         struct span calendar = {span->months, span->days, 0};

@@ -32,6 +32,9 @@ time_ms zone_instant(const struct zone *zone, time_ms local);
  * stretch is repeated. A local time beyond it, and no other, has its zone_instant after `at`. */
 time_ms zone_reached(const struct zone *zone, time_ms at);
 
+/* The first instant after `at` from which the offset may be another one; beyond TIME_LAST: none. */
+time_ms zone_change(const struct zone *zone, time_ms at);
+
 /* `from` plus a span in the zone: months and days are calendar steps that keep the local time, the
  * time part is elapsed time. Saturates at the year 9999. */
 time_ms zone_add(const struct zone *zone, time_ms from, const struct span *span);

@@ -89,8 +89,10 @@ local function split(text)
   local second, minute, hour, day, month, weekday = table.unpack(fields, six and 1 or 0)
   local all = { ["*"] = true, ["?"] = true, ["*/1"] = true }
   local free = all[day] or all[weekday]
+  local frequent = (minute .. " " .. hour):find "^[*?]" or hour:find "^[*?]"
+    or six and second:find "^[*?]"
   return { second = six and second or "0", minute = minute, hour = hour, day = day, month = month,
-    weekday = weekday, both = six or free, dates = {} }
+    weekday = weekday, both = six or free, frequent = frequent, dates = {} }
 end
 
 local function date_matches(cron, wall)
@@ -145,10 +147,15 @@ local function note(cron, at)
   end
 end
 
--- A minute of the wall that begins at instant `at`; or one that is skipped, and runs there at once.
-local function visit(wall, at, skipped)
+-- A minute of the wall that begins at instant `at`. A skipped one runs there at once, and one that
+-- is repeated not at all; but for a frequent expression only what the wall shows counts.
+local function visit(wall, at, skipped, repeated)
   for _, cron in ipairs(matching(wall)) do
-    if cron.minutes[wall.min] then
+    local counts = not repeated
+    if cron.frequent then
+      counts = not skipped
+    end
+    if cron.minutes[wall.min] and counts then
       for second = 0, 59 do
         if cron.seconds[second] then
           note(cron, skipped and at or at + second)
@@ -180,10 +187,9 @@ for at = from, from + days * 86400 - 60, 60 do
   for minute = (latest or now) + 1, now - 1 do
     visit(os.date("!*t", minute * 60), at, true)
   end
-  if not latest or now > latest then
-    visit(wall, at)
-    latest = now
-  end
+  local repeated = latest and now <= latest
+  visit(wall, at, false, repeated)
+  latest = repeated and latest or now
 end
 
 for _, cron in ipairs(crons) do
