@@ -243,6 +243,21 @@ static int rules_suggest(lua_State *L) {
     return 1;
 }
 
+/* find(text, part, from): where the part begins at or after a byte, or nil. It takes no longer than
+ * both are long, whatever they hold; string.find may take one times the other. */
+static int rules_find(lua_State *L) {
+    size_t size, part_size;
+    const char *text = luaL_checklstring(L, 1, &size);
+    const char *part = luaL_checklstring(L, 2, &part_size);
+    lua_Integer from = luaL_optinteger(L, 3, 1);
+    luaL_argcheck(L, from >= 1 && (lua_Unsigned)from <= size + 1, 3, "out of range");
+    const char *found = memmem(text + from - 1, size + 1 - (size_t)from, part, part_size);
+    if (!found)
+        return 0;
+    lua_pushinteger(L, found - text + 1);
+    return 1;
+}
+
 int luaopen_moonshift_rules(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"array", rules_array},
@@ -259,6 +274,7 @@ int luaopen_moonshift_rules(lua_State *L) {
         {"dates", rules_dates},
         {"cycle", rules_cycle},
         {"suggest", rules_suggest},
+        {"find", rules_find},
         {NULL, NULL},
     };
     json_setup();

@@ -135,8 +135,9 @@ local function read(text, where)
   end
   local node = { text = text }
   local name = place(where) .. shown(inner)
+  local coerce = require "moonshift.expression.coerce"
   function node.fn(scope)
-    return data(fn(scope), name)
+    return data(coerce.within(name, fn, scope), name)
   end
   if is_constant(tree) then
     return settle(node)

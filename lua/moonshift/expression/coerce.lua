@@ -7,6 +7,44 @@ local coerce = {}
 
 local DEPTH_MAX = 100 -- of lists and maps that are compared or shown
 
+-- ---- what an evaluation may take ----
+
+local STEPS, BYTES = 1000000, 64 << 20
+local steps, bytes, asked = 0, 0, "" -- what is left for the expression that is evaluated
+
+-- spend(count, size): elements that are looked at, and bytes of texts that are read or made. A
+-- variable may be of any size, and the library's functions for texts meet no hook.
+function coerce.spend(count, size)
+  steps, bytes = steps - count, bytes - size
+  if steps < 0 then
+    error(("%s: it looks at more than %d elements"):format(asked, STEPS), 0)
+  elseif bytes < 0 then
+    error(("%s: it reads and makes texts of more than %d MiB"):format(asked, BYTES >> 20), 0)
+  end
+end
+local spend = coerce.spend
+
+-- within(name, fn, scope) -> the value of fn(scope), which has a budget of its own.
+function coerce.within(name, fn, scope)
+  local before, left, outer = steps, bytes, asked
+  steps, bytes, asked = STEPS, BYTES, name
+  local value = fn(scope)
+  steps, bytes, asked = before, left, outer
+  return value
+end
+
+-- trim(text) -> the text without the blanks around it. One pattern would begin anew at each blank.
+function coerce.trim(text)
+  local first, last = text:find("%S"), #text
+  if not first then
+    return ""
+  end
+  while text:find("^%s", last) do
+    last = last - 1
+  end
+  return text:sub(first, last)
+end
+
 -- A date is { ms = … } with this metatable: it exists while an expression is evaluated.
 local Date = {}
 
@@ -48,6 +86,7 @@ function coerce.number(value, fail)
   elseif coerce.is_date(value) then
     return value.ms
   end
+  spend(1, type(value) == "string" and #value or 0)
   local found = type(value) == "string" and value:find "^%s*[+-]?[%d.]" and not value:find "[xX]"
     and tonumber((value:gsub("^%s*%+", "")))
   return found or fail("expected a number, got " .. described(value))
@@ -112,11 +151,14 @@ local function joined(value, depth)
   if coerce.is_list(value) then
     for i = 1, #value do
       parts[i] = text_of(rawget(value, i), depth)
+      spend(1, #parts[i])
     end
     return "[" .. table.concat(parts, ", ") .. "]"
   end
   for name, member in next, value do
-    parts[#parts + 1] = tostring(name) .. "=" .. text_of(member, depth)
+    local part = tostring(name) .. "=" .. text_of(member, depth)
+    spend(1, #part)
+    parts[#parts + 1] = part
   end
   table.sort(parts)
   return "{" .. table.concat(parts, ", ") .. "}"
@@ -153,7 +195,7 @@ function coerce.truth(value, fail)
   elseif value == nil then
     return false
   elseif type(value) == "string" then
-    return value:lower() == "true"
+    return #value == 4 and value:lower() == "true"
   end
   return fail("expected true or false, got " .. described(value))
 end
@@ -185,6 +227,7 @@ end
 
 -- same(a, b, fail, depth): numbers, then true and false, then texts decide how the other is read.
 function same(a, b, fail, depth)
+  spend(1, type(a) == "string" and #a or 0)
   if a == b then
     return true
   elseif a == nil or b == nil then
@@ -204,6 +247,7 @@ coerce.same = same
 
 local function before(a, b, fail)
   local ta, tb = type(a), type(b)
+  spend(1, (ta == "string" and #a or 0) + (tb == "string" and #b or 0))
   if ta == "number" or tb == "number" or coerce.is_date(a) and coerce.is_date(b) then
     return coerce.number(a, fail) < coerce.number(b, fail)
   elseif ta == "string" or tb == "string" then

@@ -63,6 +63,7 @@ function compilers.text(node, about)
     for i, part in ipairs(parts) do
       out[i] = type(part) == "string" and part or coerce.text(part(scope))
       size = size + #out[i]
+      coerce.spend(1, #out[i])
       methods.check_size(size, fail)
     end
     return table.concat(out)
@@ -232,6 +233,19 @@ local function outward_all(values)
   return values
 end
 
+local function size_of(value)
+  return type(value) == "string" and #value or 0
+end
+
+-- A method of a text reads it, and what it is given.
+local function pay(value, values)
+  local size = size_of(value)
+  for i = 1, values.n do
+    size = size + size_of(values[i])
+  end
+  coerce.spend(1, size)
+end
+
 -- Calls a function of a bean, or of what a bean gave.
 local function call_foreign(fn, self, values)
   outward_all(values)
@@ -249,6 +263,7 @@ local function call_data(value, name, values, fail)
     return fail(('%s has no method "%s"%s'):format(coerce.show(value), name,
       suggested(name, names)))
   end
+  pay(value, values)
   return plain((method(value, fail, table.unpack(values, 1, values.n))))
 end
 

@@ -14,7 +14,7 @@ function methods.check_size(bytes, fail)
   end
 end
 
-local plain = coerce.plain
+local plain, spend = coerce.plain, coerce.spend
 
 -- ---- of all values ----
 
@@ -68,7 +68,7 @@ function text.toLowerCase(value)
 end
 
 function text.trim(value)
-  return value:match "^%s*(.-)%s*$"
+  return coerce.trim(value)
 end
 text.strip = text.trim
 
@@ -87,22 +87,18 @@ function text.charAt(value, fail, at)
 end
 
 function text.indexOf(value, _, part)
-  local found = value:find(coerce.text(part), 1, true)
+  local found = rules.find(value, coerce.text(part))
   return found and place_of(value, found) or -1
 end
 
 function text.lastIndexOf(value, _, part)
   part = coerce.text(part)
-  for at = #value - #part + 1, 1, -1 do
-    if value:sub(at, at + #part - 1) == part then
-      return place_of(value, at)
-    end
-  end
-  return -1
+  local found = rules.find(value:reverse(), part:reverse())
+  return found and place_of(value, #value - #part - found + 2) or -1
 end
 
 function text.contains(value, _, part)
-  return value:find(coerce.text(part), 1, true) ~= nil
+  return rules.find(value, coerce.text(part)) ~= nil
 end
 
 function text.startsWith(value, _, part)
@@ -129,12 +125,13 @@ end
 local function parts_of(value, part)
   local parts, at = {}, 1
   while true do
-    local first, last = value:find(part, at, true)
+    local first = rules.find(value, part, at)
+    spend(1, 0)
     parts[#parts + 1] = value:sub(at, (first or 0) - 1)
     if not first then
       return parts
     end
-    at = last + 1
+    at = first + #part
   end
 end
 
@@ -200,7 +197,9 @@ end
 function list.indexOf(value, _, wanted)
   for i = 1, rawlen(value) do
     local found = plain(rawget(value, i))
-    if type(found) == type(wanted) and coerce.same(found, wanted) then
+    if type(found) ~= type(wanted) then
+      spend(1, 0)
+    elseif coerce.same(found, wanted) then
       return i - 1
     end
   end
@@ -216,6 +215,7 @@ function list.subList(value, fail, from, to)
   if from < 0 or to > rawlen(value) or from > to then
     fail(("subList(%d, %d) of a list of %d"):format(from, to, rawlen(value)))
   end
+  spend(to - from, 0)
   return rules.array(table.move(value, from + 1, to, 1, {}))
 end
 
@@ -226,6 +226,7 @@ local map = {}
 local function names_of(value)
   local names = {}
   for name in next, value do
+    spend(1, #tostring(name))
     names[#names + 1] = name
   end
   table.sort(names, function(a, b)

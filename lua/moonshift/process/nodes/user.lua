@@ -1,4 +1,5 @@
 -- A user task: a row for people, and its own listeners (create, assignment, complete, delete).
+local coerce = require "moonshift.expression.coerce"
 local calls = require "moonshift.process.calls"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
@@ -20,7 +21,7 @@ local function list_of(value)
   end
   local list = {}
   for name in value:gmatch("[^,]+") do
-    list[#list + 1] = name:match("^%s*(.-)%s*$")
+    list[#list + 1] = coerce.trim(name)
   end
   return list
 end
