@@ -83,10 +83,15 @@ struct generation *generation_open(const struct script_options *options, struct 
     return NULL;
 }
 
+static void drop(struct script *script) {
+    if (!script_drop(script))
+        log_event(LOG_ERROR, "scripts do not close", "");
+}
+
 void generation_free(struct generation *generation) {
     if (!generation)
         return;
-    script_close(generation->script);
+    drop(generation->script);
     definitions_clear(&generation->definitions);
     json_decref(generation->schedules);
     json_decref(generation->versions);
@@ -100,7 +105,7 @@ void generation_freshen(struct generation *generation) {
     struct script *fresh = script_open(&generation->options, NULL);
     if (!fresh)
         return;
-    script_close(generation->script);
+    drop(generation->script);
     generation->script = fresh;
 }
 

@@ -7,7 +7,7 @@
 
 /* ms; a folder that takes longer is refused. Its Lua code is limited to 10 s by script/ already,
  * which knows the file to blame; this is for what no hook interrupts. */
-#define RELOAD_LIMIT 11000
+#define RELOAD_LIMIT 25000
 
 struct reload_options {
     struct folder *(*read)(const json_t *paths, struct error *error);

@@ -81,11 +81,24 @@ void script_boot(struct script *script, lua_State *L) {
 
 static json_t *problem_new(const char *file, const char *message) {
     json_t *problem = json_object();
-    if (problem && json_put_text(problem, "file", file) &&
-        json_put(problem, "line", json_integer(1)) && json_put_text(problem, "message", message))
+    if (problem &&
+        (!*file ||
+         (json_put_text(problem, "file", file) && json_put(problem, "line", json_integer(1)))) &&
+        json_put_text(problem, "message", message))
         return problem;
     json_decref(problem);
     return NULL;
+}
+
+json_t *script_endless(const struct script *script, const char *what, time_ms span) {
+    char limit[TIME_TEXT_SIZE], text[256], file[sizeof script->loading] = "";
+    if (script)
+        memcpy(file, script->loading, sizeof file - 1);
+    span_format(span, limit);
+    snprintf(text, sizeof text,
+             "%s took longer than %s and does not end (such as a pattern that backtracks)", what,
+             limit);
+    return problem_new(file, text);
 }
 
 json_t *script_problem(struct script *script, const char *what, time_ms span) {

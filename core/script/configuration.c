@@ -1,6 +1,7 @@
 /* moonshift.lua, the folder's settings: evaluated in a bare, limited state. */
 #include "script/natives.h"
 #include "script/value.h"
+#include "script/watch.h"
 #include <stdlib.h>
 
 #define CONFIGURATION_MEMORY ((size_t)64 * 1024 * 1024)
@@ -8,6 +9,7 @@
 struct question {
     struct script script;
     json_t *answer;
+    struct error error;
 };
 
 /* Runs protected: worker.settings(natives) -> table */
@@ -34,6 +36,15 @@ static bool explain(struct script *script, struct error *error) {
     return false;
 }
 
+/* Finalizers are part of it. */
+static void ask(void *arg) {
+    struct question *question = arg;
+    struct state *state = &question->script.state;
+    if (state_call(state, evaluate, question, 0, LOAD_SPAN) != LUA_OK)
+        explain(&question->script, &question->error);
+    state_close(state);
+}
+
 json_t *folder_settings(const struct folder *folder, struct error *error) {
     if (!folder_find(folder, "moonshift.lua"))
         return json_object();
@@ -44,13 +55,20 @@ json_t *folder_settings(const struct folder *folder, struct error *error) {
         return NULL;
     }
     struct script *script = &question->script;
-    script->folder = (struct folder *)folder;
+    script->folder = folder_retain((struct folder *)folder);
     script->clock = clock_system();
     script->worker = script->handle = script->raised = LUA_NOREF;
-    if (state_call(&script->state, evaluate, question, 0, LOAD_SPAN) != LUA_OK)
-        explain(script, error);
+    if (!watch_run(ask, question, LOAD_SPAN)) {
+        json_t *problem = script_endless(script, "loading", LOAD_SPAN);
+        error_set(error, ERROR_CONFIG, "moonshift.lua: %s",
+                  json_string_value(json_object_get(problem, "message")));
+        json_decref(problem);
+        return NULL;
+    }
     json_t *answer = question->answer;
-    state_close(&script->state);
+    if (!answer && error)
+        *error = question->error;
+    folder_release(script->folder);
     free(question);
     return answer;
 }

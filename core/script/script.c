@@ -5,6 +5,7 @@
 #include "script/natives.h"
 #include "script/program.h"
 #include "script/value.h"
+#include "script/watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 struct load {
     struct script *script;
-    const struct script_options *options;
+    struct script_options options;
 };
 
 static void set_ref(lua_State *L, int ref, const char *key) {
@@ -82,7 +83,7 @@ static int load(lua_State *L) {
     script_boot(script, L);
     lua_getfield(L, -1, "load");
     natives_push(script, L);
-    push_options(L, loading->options);
+    push_options(L, &loading->options);
     lua_call(L, 2, 1);
     script->rows = member_to_json(L, "definitions");
     script->schedules = member_to_json(L, "schedules");
@@ -160,6 +161,28 @@ static struct script *script_new(const struct script_options *options) {
     return script;
 }
 
+static void blame(struct script *script, json_t *problem) {
+    json_decref(script->problems);
+    script->problems = json_array();
+    json_array_append_new(script->problems, problem);
+}
+
+static void load_files(void *arg) {
+    struct load *loading = arg;
+    struct script *script = loading->script;
+    if (state_call(&script->state, load, loading, 0, LOAD_SPAN) != LUA_OK)
+        blame(script, script_problem(script, "loading", LOAD_SPAN));
+}
+
+/* Makes another script with nothing but the problem, as the thread that loads keeps the first. */
+static struct script *left_behind(const struct script *stuck,
+                                  const struct script_options *options) {
+    struct script *script = script_new(options);
+    if (script)
+        blame(script, script_endless(stuck, "loading", LOAD_SPAN));
+    return script;
+}
+
 /* The folder loaded, its problems kept. NULL: it could not be tried. */
 static struct script *script_load(const struct script_options *options, struct error *error) {
     struct script *script = script_new(options);
@@ -171,13 +194,18 @@ static struct script *script_load(const struct script_options *options, struct e
         error_set(error, ERROR_FAILED, "out of memory while a Lua state was opened");
         return NULL;
     }
-    struct load loading = {script, options};
-    if (state_call(&script->state, load, &loading, 0, LOAD_SPAN) != LUA_OK) {
-        json_t *problem = script_problem(script, "loading", LOAD_SPAN);
-        json_decref(script->problems);
-        script->problems = json_array();
-        json_array_append_new(script->problems, problem);
+    struct load *loading = malloc(sizeof *loading);
+    if (!loading) {
+        script_close(script);
+        error_no_memory(error);
+        return NULL;
     }
+    *loading = (struct load){script, *options};
+    if (options->borrowed)
+        load_files(loading);
+    else if (!watch_run(load_files, loading, LOAD_SPAN))
+        return left_behind(script, options);
+    free(loading);
     program_end_all(&script->state);
     if (!options->borrowed)
         state_hook_mode(&script->state, options->hook);
@@ -218,6 +246,17 @@ struct script *script_open(const struct script_options *options, struct error *e
     return NULL;
 }
 
+static void close_script(void *script) {
+    script_close(script);
+}
+
+bool script_drop(struct script *script) {
+    if (script && !script->state.borrowed && script->state.main)
+        return watch_run(close_script, script, CLOSE_SPAN);
+    script_close(script);
+    return true;
+}
+
 static json_t *part(json_t *array) {
     return array ? json_incref(array) : json_array();
 }
@@ -234,7 +273,8 @@ bool script_check(const struct script_options *options, struct script_report *fo
     found->processes = part(script->processes);
     found->versions = part(script->versions);
     found->warnings = part(script->warnings);
-    script_close(script);
+    if (!script_drop(script))
+        json_array_append_new(found->problems, script_endless(NULL, "closing", CLOSE_SPAN));
     return true;
 }
 

@@ -71,6 +71,8 @@ struct script_options {
 /* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
 struct script *script_open(const struct script_options *options, struct error *error);
 void script_close(struct script *script); /* NULL is fine */
+/* Closes it without waiting for finalizers that do not end. False: it is left behind. */
+bool script_drop(struct script *script);
 
 /* What loading a folder finds, as JSON arrays. */
 struct script_report {

@@ -6,6 +6,7 @@
 #include "time/retry.h"
 
 #define LOAD_SPAN 10000    /* ms for a whole folder */
+#define CLOSE_SPAN 2000    /* ms for the finalizers of a folder that is checked */
 #define FUNCTION_SPAN 1000 /* ms for a priority, a strategy, a __tostring */
 
 /* How a definition retries; beside it in the same order. */
@@ -59,6 +60,10 @@ void script_boot(struct script *script, lua_State *L);
 /* Takes the raised value of a failed state_call off the stack: { file, line, message }, or NULL
  * when memory is out. `what` is what was going on: "loading". */
 json_t *script_problem(struct script *script, const char *what, time_ms span);
+
+/* The same where a limit has struck and what went on has not ended for all that: a C function of
+ * Lua's library runs. The script stays with the thread that it runs on. NULL: no file is named. */
+json_t *script_endless(const struct script *script, const char *what, time_ms span);
 
 /* The script of the running native. */
 struct script *script_of(lua_State *L);
