@@ -63,6 +63,7 @@ end
 -- ---- events ----
 
 local Event = {}
+local owners = setmetatable({}, { __mode = "k" }) -- of events: the job that enqueues, and how
 
 -- enqueue(handler, payload, options) -> id. Written with the change that the event tells of.
 function Event.enqueue(self, handler, payload, options)
@@ -72,7 +73,7 @@ function Event.enqueue(self, handler, payload, options)
     error(('event:enqueue: a hook told of "%s" cannot enqueue "%s" (it would be told again)')
       :format(handler, handler), 2)
   end
-  local owner = getmetatable(self).owner
+  local owner = owners[self]
   local id, message = owner.enqueue(owner.job, handler, payload, options)
   return id or error("event:enqueue: " .. message, 2)
 end
@@ -89,11 +90,8 @@ function hooks.call(hook, name, facts, job, enqueue, owner)
       event[key] = value
     end
   end
-  setmetatable(event, {
-    __index = Event,
-    __name = "moonshift.event",
-    owner = { job = owner, enqueue = enqueue },
-  })
+  owners[event] = { job = owner, enqueue = enqueue }
+  setmetatable(event, { __index = Event, __name = "moonshift.event", __metatable = false })
   hook[name](event)
 end
 

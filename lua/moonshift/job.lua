@@ -142,7 +142,7 @@ end
 
 -- engine(natives) -> a function that makes `job.engine`: questions only.
 function job.engine(natives)
-  local Engine = {}
+  local Engine = { __metatable = false }
   Engine.__index = Engine
 
   function Engine:jobs(filters)

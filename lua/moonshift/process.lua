@@ -10,7 +10,7 @@ local WORDS = {
 }
 local FIRST = 7 -- what words() returns
 
-local Item = {}
+local Item = { __metatable = false }
 
 local function line_of_caller()
   local info = debug.getinfo(3, "l")
@@ -31,7 +31,7 @@ local function new_word(word)
     local item = setmetatable({ word = word, line = line_of_caller() }, Item)
     if type(given) == "string" then
       item.id = given
-    elseif type(given) == "table" and getmetatable(given) ~= Item then
+    elseif type(given) == "table" and debug.getmetatable(given) ~= Item then
       item.content = given
     else
       error(("%s: expected a name or a table"):format(word), 2)
@@ -55,10 +55,11 @@ end
 
 -- is_item(value): true for what a word made.
 function process.is_item(value)
-  return getmetatable(value) == Item
+  return debug.getmetatable(value) == Item
 end
 
 return setmetatable(process, {
+  raises = true, -- for views of this module
   __index = function(_, name)
     error(("moonshift.process has no word %q"):format(tostring(name)), 2)
   end,

@@ -19,7 +19,7 @@ local BY_ID = { jobs = true, incidents = true, operations = true, batches = true
 
 --- A question that is asked when an answer is wanted.
 ---@class moonshift.query
-local Query = {}
+local Query = { __metatable = false }
 Query.__index = Query
 Query.__name = "moonshift.query"
 
@@ -49,7 +49,7 @@ function query.within(own, filters)
 end
 
 function query.is(value)
-  return getmetatable(value) == Query
+  return debug.getmetatable(value) == Query
 end
 
 local function copy(self)

@@ -49,6 +49,46 @@ local function read_only(target, name)
   })
 end
 
+local views = setmetatable({}, { __mode = "k" }) -- of modules and the tables in them
+
+-- A view of a module of ours that cannot be changed, nor can what it holds: every handler of the
+-- worker has the same one.
+local function view(value, name)
+  if type(value) ~= "table" or targets[value] then
+    return value
+  elseif not views[value] then
+    local proxy = {}
+    targets[proxy] = value
+    views[value] = setmetatable(proxy, {
+      __index = function(_, key)
+        local held, meta = rawget(value, key), debug.getmetatable(value)
+        if held == nil and meta and meta.raises then
+          return meta.__index(value, key) -- a tail call: the error names the script
+        end
+        return view(value[key], name .. "." .. tostring(key))
+      end,
+      __newindex = function(_, key)
+        error(("cannot set %s.%s (modules of moonshift are read-only)"):format(name,
+          tostring(key)), 2)
+      end,
+      __call = function(_, ...)
+        return value(...)
+      end,
+      __len = function()
+        return #value
+      end,
+      __pairs = function()
+        return function(_, key)
+          local found, held = next(value, key)
+          return found, view(held, name .. "." .. tostring(found))
+        end
+      end,
+      __metatable = false,
+    })
+  end
+  return views[value]
+end
+
 -- Loaders that refuse binary chunks; `env` is for a chunk that names no environment (nil: theirs).
 local function text_loaders(natives, env)
   local load, loadfile = load, loadfile
@@ -220,12 +260,16 @@ local function careful_rawset(table, key, value)
   return rawset(table, key, value)
 end
 
--- getmetatable for a borrowed state, whose own text metatable stays as it is.
-local function text_has_no_metatable(value)
-  if type(value) == "string" then
+local ARRAY = getmetatable(rules.array {})
+
+-- getmetatable as scripts call it. Texts, lists of payloads, files and what else is a userdata have
+-- one metatable for all scripts of the state: it is not handed out.
+local function own_metatable(value)
+  local kind, meta = type(value), getmetatable(value)
+  if meta ~= nil and (kind == "string" or kind == "userdata" or meta == ARRAY) then
     return false
   end
-  return getmetatable(value)
+  return meta
 end
 
 local function unknown_global(_, name)
@@ -271,7 +315,8 @@ end
 local function require_installed(name)
   local fine, value = pcall(require, name)
   if fine then
-    return value
+    local ours = name == "moonshift" or name == "lpeg" or name:find "^moonshift%."
+    return ours and view(value, name) or value
   end
   local missing = ("module '%s' not found"):format(name)
   if type(value) == "string" and value:find(missing, 1, true) then
@@ -355,9 +400,7 @@ function Sandbox:add_functions(globals)
   globals.rawset = careful_rawset
   globals.load, globals.loadfile, globals.dofile = text_loaders(natives, self.env)
   globals.collectgarbage = borrowed and collect_garbage(collectgarbage) or collectgarbage
-  if borrowed then
-    globals.getmetatable = text_has_no_metatable
-  end
+  globals.getmetatable = own_metatable
 end
 
 -- Read-only libraries; `require` gives the same ones, unless a spec put another in their place.

@@ -9,7 +9,7 @@ local calls = {}
 
 -- ---- BPMN errors ----
 
-local Thrown = { __tostring = function(thrown)
+local Thrown = { __metatable = false, __tostring = function(thrown)
   return ("BPMN error %s%s"):format(tostring(thrown.code),
     thrown.message and ": " .. thrown.message or "")
 end }
@@ -20,7 +20,7 @@ function calls.thrown(code, message)
 end
 
 function calls.is_thrown(value)
-  return getmetatable(value) == Thrown
+  return debug.getmetatable(value) == Thrown
 end
 
 -- ---- job ----
@@ -190,11 +190,12 @@ local function of_host(host, value)
   end
 end
 
-local Job = {}
+local Job = { __metatable = false }
+local called = setmetatable({}, { __mode = "k" }) -- the calls behind jobs, which no script sees
 
 -- What was read once stays in the call, so that an assignment to the job is always told.
 function Job.__index(job, name)
-  local call = rawget(job, Job)
+  local call = called[job]
   local field, method, value = Fields[name], Methods[name], call.shown[name]
   if value ~= nil then
     return value
@@ -249,7 +250,8 @@ end
 local function call_of(w, inst, token, step, event)
   local call = { walk = w, inst = inst, token = token, step = step, event = event,
     note = variables.note(), shown = {} }
-  call.job = setmetatable({ [Job] = call }, Job)
+  call.job = setmetatable({}, Job)
+  called[call.job] = call
   return call
 end
 
@@ -300,25 +302,27 @@ end
 
 -- ---- objects of expressions ----
 
-local Execution = {}
+-- A bean may be given one, and hand it to any script: what is behind it stays here.
+local Execution = { __metatable = false }
 Execution.__index = Execution
+local scopes, tasks = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
 
 local function of(execution)
-  local scope = execution.scope
+  local scope = scopes[execution]
   return scope.inst, scope.token, scope.note
 end
 
 function Execution:getVariable(name)
-  return (self.scope:get(name))
+  return (scopes[self]:get(name))
 end
 
 function Execution:hasVariable(name)
-  local _, found = self.scope:get(name)
+  local _, found = scopes[self]:get(name)
   return found
 end
 
 function Execution:getVariables()
-  return variables.all(self.scope.token)
+  return variables.all(scopes[self].token)
 end
 
 function Execution:setVariable(name, value)
@@ -341,67 +345,73 @@ function Execution:removeVariable(name)
 end
 
 function Execution:getProcessInstanceId()
-  return tostring(self.scope.inst.id)
+  return tostring(scopes[self].inst.id)
 end
 
 Execution.getId = Execution.getProcessInstanceId
 
 function Execution:getProcessBusinessKey()
-  return self.scope.inst.key
+  return scopes[self].inst.key
 end
 
 Execution.getBusinessKey = Execution.getProcessBusinessKey
 
 function Execution:getTenantId()
-  return self.scope.inst.tenant
+  return scopes[self].inst.tenant
 end
 
 function Execution:getProcessDefinitionId()
-  return self.scope.inst.plan.key .. ":" .. self.scope.inst.version
+  return scopes[self].inst.plan.key .. ":" .. scopes[self].inst.version
 end
 
 function Execution:getCurrentActivityId()
-  return self.scope.token.at:match("^[^#]*")
+  return scopes[self].token.at:match("^[^#]*")
 end
 
 function Execution:getCurrentActivityName()
-  local step = self.scope.inst.plan.steps[self:getCurrentActivityId()]
+  local step = scopes[self].inst.plan.steps[self:getCurrentActivityId()]
   return step and step.name
 end
 
 function Execution:getActivityInstanceId()
-  return self:getCurrentActivityId() .. ":" .. self.scope.token.id
+  return self:getCurrentActivityId() .. ":" .. scopes[self].token.id
 end
 
 function Execution:getEventName()
-  return self.scope.call and self.scope.call.event
+  return scopes[self].call and scopes[self].call.event
 end
 
 -- A user task's listener sees the task; it can do what an execution can.
-local Task = setmetatable({}, { __index = Execution })
+local Task = setmetatable({ __metatable = false }, { __index = Execution, __metatable = false })
 Task.__index = Task
 
 for _, field in ipairs { "assignee", "name", "priority", "due" } do
   local word = field:sub(1, 1):upper() .. field:sub(2)
   Task["get" .. word] = function(self)
-    return self.task[field]
+    return tasks[self][field]
   end
   Task["set" .. word] = function(self, value)
-    self.task[field] = value
+    tasks[self][field] = value
   end
 end
 
 function Task:getTaskDefinitionKey()
-  return self.task.activity
+  return tasks[self].activity
+end
+
+local function object_of(class, scope, task)
+  local object = setmetatable({}, class)
+  scopes[object], tasks[object] = scope, task
+  return object
 end
 
 -- object(w, scope, name) -> what a method in an expression is called on, or nil
 function calls.object(w, scope, name)
   local call = scope.call
   if name == "execution" then
-    return setmetatable({ scope = scope }, Execution)
+    return object_of(Execution, scope)
   elseif name == "task" and call and call.task then
-    return setmetatable({ scope = scope, task = call.task }, Task)
+    return object_of(Task, scope, call.task)
   elseif name == "job" and call and scope.note then
     return call.job
   end
