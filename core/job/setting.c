@@ -126,12 +126,25 @@ static bool set_size(const struct target *target, const json_t *value) {
     return true;
 }
 
+/* Refuses a text with what it is but for its passwords. */
+static bool refuse_text(const struct target *target, const json_t *value) {
+    static const char expected[] = "a text without control characters";
+    char shown[STORE_SHOWN];
+    const char *text = json_string_value(value);
+    if (target->setting->kind != SETTING_STORE || json_is_null(value))
+        return refuse(target, value, expected);
+    json_t *hidden = json_string(text ? store_url_show(text, shown) : "…");
+    refuse(target, hidden, expected);
+    json_decref(hidden);
+    return false;
+}
+
 static bool set_text(const struct target *target, const json_t *value) {
     char **field = target->field, *copy = NULL;
     if (!json_is_null(value) || target->setting->low) {
         const char *text = json_string_value(value);
         if (!text || utf8_has_control(text))
-            return refuse(target, value, "a text without control characters");
+            return refuse_text(target, value);
         if (!*text)
             return refuse(target, value, "a text that is not empty");
         if (json_string_length(value) > (size_t)target->setting->high)

@@ -36,6 +36,29 @@ bool meta_read(struct store *store, struct error *error) {
     return meta_answer(store, meta_ask(store, error), error);
 }
 
+/* Rows that were changed by hand: numbers below these would be no ids and no places in sets. */
+static bool meta_check(struct store *store, struct error *error) {
+    const struct meta *meta = &store->meta;
+    const struct {
+        const char *key;
+        int64_t value, least;
+    } fields[] = {{"next_id", meta->next_id, 1},
+                  {"next_token", meta->next_token, 1},
+                  {"catalog", meta->catalog, 0},
+                  {"executors", meta->executors, 0},
+                  {"sweep_from", meta->purge_from, 0},
+                  {"sweep_to", meta->purge_to, 0},
+                  {"cuts", meta->cuts, 0},
+                  {"ended", meta->ended, 0}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].value < fields[i].least)
+            return error_set(error, ERROR_DAMAGED,
+                             "store \"%s\": damaged: %s of meta is %lld (expected %lld or more)",
+                             store->db.name, fields[i].key, (long long)fields[i].value,
+                             (long long)fields[i].least);
+    return true;
+}
+
 bool meta_answer(struct store *store, struct row *rows, struct error *error) {
     struct meta *meta = &store->meta;
     const struct {
@@ -63,7 +86,8 @@ bool meta_answer(struct store *store, struct row *rows, struct error *error) {
     store->incidents = store->lines = -1;
     store->timer = TIME_NONE;
     store->parked.looked = false;
-    return step == NO && catalog_refresh(store, error) && peers_refresh(store, error);
+    return step == NO && meta_check(store, error) && catalog_refresh(store, error) &&
+           peers_refresh(store, error);
 }
 
 static bool meta_put(struct store *store, const char *key, int64_t value, int64_t stored,

@@ -72,6 +72,8 @@ static struct purge_block *block_of(struct purge *purge, int64_t id) {
 }
 
 static void tombstone_note(struct purge *purge, int64_t id) {
+    if (id < 0) /* of a row that was written by hand */
+        return;
     struct purge_block *block = block_of(purge, id);
     if (!block) {
         purge->lost = true;

@@ -167,7 +167,10 @@ local function link(f)
   local by = f.by
   for _, token in ipairs(f.list) do
     local scope = by[token.scope]
-    if not scope and token.id ~= 1 then
+    if scope and scope.id >= token.id then
+      bad(("%d lies in %d, which is younger (a scope comes before what is in it)"):format(
+        token.id, scope.id))
+    elseif not scope and token.id ~= 1 then
       bad(("%d lies in %s, which is not there"):format(token.id, tostring(token.scope)))
     end
     token.scope = scope

@@ -274,8 +274,8 @@ static size_t problems(struct contract *c, int64_t of, const char *frame, const 
     return settle_step(c, NULL, &cancel, NULL) == SETTLED ? count : 98;
 }
 
-#define SHAPE1 "{\"v\":1,\"next\":9,\"scopes\":[%s],\"tokens\":[%s]}"
-#define BODY "[2,1,\"ship#multiInstanceBody\",null,[%d,0,%d,[[3,%d,0]]]]"
+#define SHAPE1 "{\"v\":1,\"next\":9,\"scopes\":[[1,0,\"\"]%s],\"tokens\":[%s]}"
+#define BODY ",[2,1,\"ship#multiInstanceBody\",null,[%d,0,%d,[[3,%d,0]]]]"
 
 static void verified(struct contract *c) {
     char frame[256], body[64];

@@ -186,7 +186,7 @@ static bool verify_all(struct store *store, json_t *found, const struct store_he
         if (!verify_say(store, found, done < count ? &own[done] : &rules[done - count], error))
             return false;
     }
-    return instances_verify(store, found, error);
+    return instances_verify(store, found, error) && texts_verify(store, found, error);
 }
 
 json_t *store_verify(struct store *store, const struct store_heard *heard, struct error *error) {

@@ -5,7 +5,12 @@
 #include "store/rules/state.h"
 
 /* Adds a sentence to `found` for every token that waits for a job, a task or a subscription that is
- * not there, and for the reverse: at most a hundred. Reads the frames of shape 1, all of them. */
+ * not there, and for the reverse. What is wrong in a frame by itself has one as well. At most a
+ * hundred; reads the frames of shape 1, all of them. */
 bool instances_verify(struct store *store, json_t *found, struct error *error);
+
+/* The same for every text that is read as JSON and is none: variables of kept messages, properties
+ * of versions and definitions, candidates of tasks, events of the trail. */
+bool texts_verify(struct store *store, json_t *found, struct error *error);
 
 #endif
