@@ -472,7 +472,7 @@ describe("what the pages list", function()
     local executor = moonshift.executor { engines = { engine } }
     local objects = {
       moonshift, moonshift.clock, testing, getmetatable(engine).__index,
-      getmetatable(executor).__index, getmetatable(engine:jobs()).__index,
+      getmetatable(executor).__index, debug.getmetatable(engine:jobs()).__index,
       getmetatable(engine:definition("show")).__index, require("moonshift.job").methods {},
       getmetatable(engine:batch(engine:batch { type = "suspend", ids = { 1 } })).__index,
     }
