@@ -398,6 +398,13 @@ void job_spec_define(struct job_spec *spec, const struct definition *definition,
     define_unique(spec, definition);
 }
 
+void job_spec_define_modelled(struct job_spec *spec, const struct definition *definition,
+                              const struct spec_rules *rules) {
+    job_spec_define(spec, definition, rules);
+    if (rules->produce_priorities)
+        spec->priority_given = false;
+}
+
 void job_spec_inherit(struct job_spec *spec, const struct job *creator) {
     struct job *job = &spec->job;
     if (!job->root)

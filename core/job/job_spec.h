@@ -83,6 +83,10 @@ bool job_spec_repeat(struct job_spec *spec, time_ms now, struct error *error);
  * `definition` may be NULL (an unchecked handler). */
 void job_spec_define(struct job_spec *spec, const struct definition *definition,
                      const struct spec_rules *rules);
+/* The same where a given priority is that of a process: it stands in for the definition's, so that
+ * an override in the store goes before it. */
+void job_spec_define_modelled(struct job_spec *spec, const struct definition *definition,
+                              const struct spec_rules *rules);
 
 /* Refuses on_conflict and unique_for of a job that can have no unique key; after job_spec_define.
  */

@@ -169,7 +169,8 @@ static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec,
     activity_of(job->handler, activity);
     job->activity = activity;
     job->tenant = instance->tenant;
-    job_spec_define(spec, definitions_find(&run->script->definitions, job->handler), &rules);
+    job_spec_define_modelled(spec, definitions_find(&run->script->definitions, job->handler),
+                             &rules);
     job->lane_id = job->exclusive ? lane_of(run, instance) : 0;
     return true;
 }

@@ -139,7 +139,7 @@ static bool timer_create(struct store *store, const struct starts *starts, const
         spec.job.handler = handler;
         spec.job.activity = text_of(timer, "activity");
         spec.job.execution = starts->to;
-        job_spec_define(&spec, definitions_find(starts->of->definitions, handler), &rules);
+        job_spec_define_modelled(&spec, definitions_find(starts->of->definitions, handler), &rules);
         done = store_create(store, &spec, starts->deployment, now, error);
     }
     job_spec_clear(&spec);
