@@ -62,6 +62,7 @@ int64_t job_lane_id(const char *lane) {
     return id ? id : 1;
 }
 
+#define OF_PRODUCT "moonshift/"
 #define OF_PROCESS "process/"
 
 bool job_walks(const struct job *job) {
@@ -69,13 +70,17 @@ bool job_walks(const struct job *job) {
 }
 
 const char *job_reserved(const char *handler) {
-    static const char *const prefixes[] = {"moonshift/", OF_PROCESS};
+    static const char *const prefixes[] = {OF_PRODUCT, OF_PROCESS};
     if (!strchr(handler, '/'))
         return NULL;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(handler, prefixes[i], strlen(prefixes[i])) == 0)
             return prefixes[i];
     return NULL;
+}
+
+bool job_is_told(const char *handler) {
+    return strncmp(handler, OF_PRODUCT, strlen(OF_PRODUCT)) != 0;
 }
 
 const char *job_state_name(enum job_state state) {

@@ -127,6 +127,9 @@ static inline int64_t job_instance_lane(int64_t instance) {
 /* The prefix of a handler's name under which nobody creates jobs by name and no folder has files:
  * "moonshift/" or "process/". NULL: the name is free. */
 const char *job_reserved(const char *handler);
+/* False: hooks hear nothing of the handler's jobs, which are the product's own. Those of processes
+ * are the user's, though their names are reserved. */
+bool job_is_told(const char *handler);
 /* True for a job of a process: it moves an instance, begins one or is a command to one. */
 bool job_walks(const struct job *job);
 

@@ -6,6 +6,7 @@
 #include "job/hook.h"
 #include "script/failure.h"
 #include "script/handle.h"
+#include <stdio.h>
 
 /* One call. */
 struct telling {
@@ -25,12 +26,16 @@ static void push_fact(lua_State *L, const char *key, const char *text) {
     lua_setfield(L, -2, key);
 }
 
-/* The fields of an event of a run beside the job. */
-static void push_facts(lua_State *L, const struct outcome *outcome) {
+/* The fields of an event of a run beside the job: when, and how the run ended. What it has created
+ * knows no end. */
+static void push_facts(lua_State *L, const struct telling *telling) {
+    const struct outcome *outcome = telling->run->outcome;
     char at[TIME_TEXT_SIZE];
     lua_createtable(L, 0, 8);
     time_format(outcome->ended, at);
     push_fact(L, "at", at);
+    if (telling->job != outcome->job)
+        return;
     if (outcome->kind != OUTCOME_FAILURE) {
         push_fact(L, "outcome", outcome_traits[outcome->kind].name);
         return;
@@ -61,7 +66,7 @@ static int call(lua_State *L) {
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 2);
     } else {
-        push_facts(L, telling->run->outcome);
+        push_facts(L, telling);
         telling->about = handle_push(script, L, telling->job, NULL);
     }
     telling->owner = handle_push(script, L, telling->run->outcome->job, telling->run);
@@ -103,7 +108,7 @@ static void tell(struct telling *telling, int args) {
 }
 
 static void tell_all(struct run *run, enum hook_event event, const struct job *job) {
-    if (!(run->script->hook_events & event) || job_reserved(job->handler))
+    if (!(run->script->hook_events & event) || !job_is_told(job->handler))
         return;
     for (int i = 1; i <= hook_count(run->script); i++) {
         struct telling telling = {
@@ -112,20 +117,34 @@ static void tell_all(struct run *run, enum hook_event event, const struct job *j
     }
 }
 
-/* Tells of those that its handler has created; what hooks enqueue meanwhile is not told of. */
+/* A job of a process has its instance as a number alone. */
+static void tell_one_created(struct run *run, const struct job_spec *spec) {
+    struct job shown = spec->job;
+    char instance[24];
+    if (shown.instance_id) {
+        snprintf(instance, sizeof instance, "%lld", (long long)shown.instance_id);
+        shown.instance = instance;
+    }
+    tell_all(run, HOOK_CREATED, &shown);
+}
+
+/* Tells of those that its handler has created; what hooks enqueue meanwhile is not told of. The
+ * store tells of a job with a unique key: only there it is known whether there will be one. */
 static void tell_created(struct run *run) {
     if (!(run->script->hook_events & HOOK_CREATED))
         return;
     for (struct job_spec *spec = run->outcome->created; spec; spec = spec->next) {
+        if (spec->job.unique_key && !spec->by_hook)
+            continue;
         if (!spec->by_hook)
-            tell_all(run, HOOK_CREATED, &spec->job);
+            tell_one_created(run, spec);
         spec->told = true;
     }
 }
 
 void hooks_run(struct run *run) {
     struct outcome *outcome = run->outcome;
-    if (!run->script->hook_events)
+    if (!run->script->hook_events || !outcome->job->id) /* the store tells of what a command does */
         return;
     tell_created(run);
     if (outcome_traits[outcome->kind].ends)

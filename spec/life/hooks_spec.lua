@@ -288,4 +288,82 @@ describe("hooks", function()
     assert.matches('"outcome":"cancelled"', output, 1, true)
     place.clean()
   end)
+
+  describe("for processes", function()
+    local PROCESS = {
+      ["hooks/notes.lua"] = NOTES:gsub("event = event.name", "event = event.name, "
+        .. "activity = event.job.activity, instance = event.job.instance"),
+      ["processes/trip.lua"] = [[
+        local step, task = require "moonshift.process".words "step task"
+        return {
+          step "book" { run = "fine", async = true },
+          step "pay" { run = "pay", async = true, retry = "R2/PT0S" },
+          task "confirm" { within = { "P1D" } },
+        }]],
+      ["handlers/pay.lua"] = "return function(job) if job.variables.poor then error('poor', 0) end end",
+    }
+
+    -- "event activity" of what was told of jobs of processes, and the instances that were named.
+    local function told()
+      local texts, instances, list = {}, {}, select(2, noted())
+      for _, entry in ipairs(list) do
+        local result = entry.result
+        if result.handler:find("^process/") then
+          texts[#texts + 1] = ("%s %s"):format(result.outcome or result.event, result.activity)
+          instances[result.instance or "none"] = true
+        end
+      end
+      return texts, instances
+    end
+
+    it("are told of jobs that a command, a unit and a timer make, and how these end", function()
+      open(PROCESS)
+      local id = tostring(engine:start "trip")
+      local texts, instances = told()
+      assert.same({ [id] = true }, instances)
+      table.sort(texts)
+      assert.same({ "created book", "created confirm.within", "created pay", "successful book",
+        "successful pay" }, texts)
+      assert(engine:complete(engine:tasks():one().id))
+      texts, instances = told()
+      assert.equal("cancelled confirm.within", texts[6])
+      assert.same({ [id] = true }, instances)
+    end)
+
+    it("are told of failures, and of retries that an operator gives", function()
+      open(PROCESS)
+      engine:start("trip", { variables = { poor = true } })
+      engine:drain()
+      engine:set_retries(engine:jobs({ activity = "pay" }):one().id, 1)
+      engine:drain()
+      local texts, counts = told(), {}
+      for _, text in ipairs(texts) do
+        counts[text] = (counts[text] or 0) + 1
+      end
+      assert.same({ ["created book"] = 1, ["successful book"] = 1, ["created pay"] = 1,
+        ["failed pay"] = 3, ["dead pay"] = 2, ["retries pay"] = 1 }, counts)
+    end)
+  end)
+
+  it("are told of a job with a unique key only if there is one", function()
+    open {
+      ["handlers/make.lua"] = [[return function(job)
+        for _, how in ipairs { "keep", "keep", "replace" } do
+          job:enqueue("fine", nil, { unique = "one", on_conflict = how, after = "P1D" })
+        end
+      end]],
+      ["hooks/notes.lua"] = NOTES,
+    }
+    engine:enqueue("make")
+    engine:enqueue("make")
+    local count = 0
+    for _, entry in ipairs(select(2, noted())) do
+      local result = entry.result
+      if result.event == "created" and result.handler == "fine" then
+        count = count + 1
+        assert.equal("fine", engine:job(result.job).handler)
+      end
+    end
+    assert.equal(1, count)
+  end)
 end)

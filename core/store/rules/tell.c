@@ -104,7 +104,7 @@ static bool flush_incidents(struct store *store, struct error *error) {
 /* ---- hooks ---- */
 
 static bool wanted(const struct store *store, unsigned events, const char *handler) {
-    return (store->catalog.hooks & events) && !job_reserved(handler);
+    return (store->catalog.hooks & events) && job_is_told(handler);
 }
 
 static void put_text(json_t *object, const char *key, const char *text) {
@@ -113,11 +113,13 @@ static void put_text(json_t *object, const char *key, const char *text) {
 }
 
 /* The job as it was, for a hook that meets it when it is gone. */
-static json_t *job_facts(const struct job *job) {
+static json_t *job_facts(struct store *store, const struct job *job) {
+    struct job shown = *job;
     json_t *facts = json_pack("{sI ss}", "id", (json_int_t)job->id, "handler", job->handler);
+    row_show(store, &shown);
     for (int i = 0; i < SPEC_NAMES; i++)
         if (i != SPEC_NAME_handler)
-            put_text(facts, spec_names[i]->key, job_field_text(job, spec_names[i]));
+            put_text(facts, spec_names[i]->key, job_field_text(&shown, spec_names[i]));
     return facts;
 }
 
@@ -129,7 +131,7 @@ static bool tell_hooks(struct store *store, enum hook_event event, const struct 
     json_t *told = facts ? facts : json_object();
     put_text(told, "name", hook_event_name(event));
     put_text(told, "at", at);
-    json_object_set_new(told, "job", job_facts(job));
+    json_object_set_new(told, "job", job_facts(store, job));
     return note(store, &store->tells.events, told, now, error);
 }
 
