@@ -294,7 +294,7 @@ describe("hooks", function()
       ["hooks/notes.lua"] = NOTES:gsub("event = event.name", "event = event.name, "
         .. "activity = event.job.activity, instance = event.job.instance"),
       ["processes/trip.lua"] = [[
-        local step, task = require "moonshift.process".words "step task"
+        local step, task = require "moonshift.process".words()
         return {
           step "book" { run = "fine", async = true },
           step "pay" { run = "pay", async = true, retry = "R2/PT0S" },
