@@ -45,6 +45,7 @@ void outcome_free(struct outcome *outcome) {
     job_free(outcome->newer);
     free(outcome->message);
     free(outcome->stack);
+    free(outcome->failed_activity);
     free(outcome->result);
     free(outcome->warning);
     free(outcome->stuck);

@@ -75,6 +75,7 @@ struct outcome {
     time_ms due;      /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
     char *message;    /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
     char *stack;
+    char *failed_activity;    /* of a walk: where it failed; NULL: at the job's own activity */
     char *result;             /* JSON text of what the handler returned, or NULL */
     char *stuck;              /* the run does not end: where it was last seen; NULL: it has ended */
     char *warning;            /* its last line: a strategy that raised, a result that is not JSON */

@@ -326,6 +326,8 @@ static void finish(struct run *run, int status, time_ms timeout) {
         outcome->unit = NULL;
         run->last_created = &outcome->created;
     }
+    if (outcome->kind == OUTCOME_FAILURE && run->walks)
+        outcome->failed_activity = walk_failed_at(script, outcome->job);
     if (outcome->kind == OUTCOME_FAILURE)
         script_decide(script, outcome);
     hooks_run(run);

@@ -1,6 +1,7 @@
 /* Runs the jobs of process instances: their handler is the walk
  * (lua/moonshift/process/runtime.lua), and what it returns is a unit. */
 #include "script/walk.h"
+#include "script/failure.h"
 #include "script/handle.h"
 #include "script/natives.h"
 #include "script/value.h"
@@ -93,6 +94,37 @@ void walk_add(struct script *script, lua_State *L) {
     natives_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(script->settings).zone);
+}
+
+/* ---- where it has failed ---- */
+
+struct failed_at {
+    struct script *script;
+    const struct job *job;
+    char *activity;
+};
+
+static int ask_failed_at(lua_State *L) {
+    struct failed_at *failed = lua_touserdata(L, 1);
+    if (failed->script->worn && !failed->script->state.borrowed)
+        lua_gc(L, LUA_GCCOLLECT); /* room after a failure by memory */
+    lua_rawgeti(L, LUA_REGISTRYINDEX, failed->script->worker);
+    if (lua_getfield(L, -1, "walk_at") != LUA_TFUNCTION)
+        return 0;
+    lua_call(L, 0, 1);
+    const char *at = lua_tostring(L, -1);
+    if (at && (!failed->job->activity || strcmp(at, failed->job->activity) != 0))
+        failed->activity = strdup(at);
+    return 0;
+}
+
+char *walk_failed_at(struct script *script, const struct job *job) {
+    struct failed_at failed = {.script = script, .job = job};
+    if (state_call(&script->state, ask_failed_at, &failed, 0, FUNCTION_SPAN) != LUA_OK) {
+        struct failure ignored = failure_take(&script->state);
+        failure_clear(&ignored);
+    }
+    return failed.activity;
 }
 
 /* ---- the jobs of a unit ---- */

@@ -74,7 +74,7 @@ static const struct {
     [BULK_ATTEMPTS] = {"INSERT INTO attempt(" ATTEMPT ") SELECT " EACH4 ", " EACH4 ", " EACH4 ", "
                        EACH4 ", " EACH ", " EACH " " ATTEMPT_AGAIN, attempts},
     [BULK_FAILED] = {"UPDATE job SET retries=k.retries, due=k.due, place=k.place,"
-                     " message=k.message, attempt=attempt+1, rev=rev+1 FROM"
+                     " message=k.message, failed_activity=NULL, attempt=attempt+1, rev=rev+1 FROM"
                      " (SELECT " EACH " AS id, " EACH " AS retries, " EACH " AS due, " EACH
                      " AS place, " EACH " AS message) AS k CROSS JOIN LATERAL"
                      " (SELECT ctid AS spot FROM job WHERE id=k.id OFFSET 0) AS j"
@@ -90,7 +90,7 @@ static const struct {
                    " AND (until IS NULL OR until<=k.now) OFFSET 0) AS u))", keys},
     [BULK_INCIDENTS] = {"INSERT INTO incident(" INCIDENT_COLUMNS ") SELECT i.* FROM (SELECT " EACH
                         " AS job, " EACH " AS type, " EACH " AS now) AS k CROSS JOIN LATERAL"
-                        " (" INCIDENT_OF ", j.activity, k.type, k.job, k.now"
+                        " (" INCIDENT_OF ", k.type, k.job, k.now"
                         INCIDENT_FROM("k.job") " OFFSET 0) AS i", incidents},
 };
 /* clang-format on */

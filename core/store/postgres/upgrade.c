@@ -6,13 +6,16 @@
 #define TRIES 15                                   /* of a step that meets a lock, */
 #define LOCK_WAIT "SET LOCAL lock_timeout TO 2000" /* for which it holds others up so long */
 
-/* 7: a kept message stays until an instance has taken it, and knows the job that brings it. */
-static const struct upgrade released[] = {
-    {.version = 7,
-     .widen = "ALTER TABLE kept_message ADD COLUMN job bigint;"
-              "CREATE INDEX kept_message_job ON kept_message(job) WHERE job IS NOT NULL"},
-    {0},
-};
+/* 7: a kept message knows the job that brings it; the step of a unit that failed is kept. A view has
+ * the columns that its table had when it was made. */
+static const char widen_7[] =
+    "ALTER TABLE kept_message ADD COLUMN IF NOT EXISTS job bigint;\n"
+    "CREATE INDEX IF NOT EXISTS kept_message_job ON kept_message(job) WHERE job IS NOT NULL;\n"
+    "ALTER TABLE job ADD COLUMN IF NOT EXISTS failed_activity text COLLATE \"C\";\n"
+    "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
+    " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n";
+
+static const struct upgrade released[] = {{.version = 7, .widen = widen_7}, {0}};
 const struct upgrade *postgres_upgrades = released;
 
 int64_t upgrade_newest(void) {

@@ -26,10 +26,10 @@ static bool incident_insert(struct store *store, struct row *row, int64_t job, c
     return db_run(&store->db, error,
                   "INSERT INTO incident(type, job, created, definition, activity, failed_activity,"
                   " message, instance, root_instance, tenant, lane_key, instance_id)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                  "tiizttttttz", type, job, now, row_int(row, 0), activity, row_text(row, 2),
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?12, ?6, ?7, ?8, ?9, ?10, ?11)",
+                  "tiizttttttzt", type, job, now, row_int(row, 0), activity, row_text(row, 2),
                   row_text(row, 3), row_text(row, 4), row_text(row, 5), row_text(row, 6),
-                  row_int(row, 7)) &&
+                  row_int(row, 7), row_text(row, 8)) &&
            CRASH_POINT("incident_inserted");
 }
 
@@ -39,7 +39,7 @@ static bool incident_open_unasked(struct store *store, int64_t job, const char *
     store->incidents = 1;
     return db_run(&store->db, error,
                   "INSERT INTO incident(" INCIDENT_COLUMNS ") " INCIDENT_OF
-                  ", j.activity, ?2, ?1, ?3" INCIDENT_FROM("?1"),
+                  ", ?2, ?1, ?3" INCIDENT_FROM("?1"),
                   "iti", job, type, now);
 }
 

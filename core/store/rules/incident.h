@@ -23,7 +23,7 @@ static inline const char *incident_of(const struct outcome *outcome) {
 #define INCIDENT_OF                                                                                \
     "SELECT (SELECT definition FROM stream WHERE id=j.stream), j.activity, j.message,"             \
     " coalesce(j.instance, CAST(j.instance_id AS TEXT)), j.root, j.tenant, j.lane_key,"            \
-    " j.instance_id"
+    " j.instance_id, coalesce(j.failed_activity, j.activity)"
 #define INCIDENT_FROM(job)                                                                         \
     " FROM job j WHERE j.id=" job " AND NOT EXISTS (SELECT 1 FROM incident i WHERE i.job=" job     \
     " AND i.ended IS NULL AND i.type<>'" INCIDENT_HANDLER_STUCK "')"

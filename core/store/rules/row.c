@@ -29,10 +29,13 @@ bool row_read(struct store *store, struct row *row, struct job *job, struct erro
     JOB_FIELDS(READ)
     job->suspect = suspects_has(store, job->id);
     row_show(store, job);
-    if (!job->message)
+    if (!job->message) {
+        job->failed_activity = NULL;
         return true;
+    }
     int64_t conflicts = 0; /* only where there is a message */
-    job->failed_activity = job->activity;
+    if (!job->failed_activity)
+        job->failed_activity = job->activity;
     bool done = db_value(&store->db, error, &conflicts, "SELECT n FROM conflicts WHERE job=?1", "i",
                          job->id) != FAILED;
     job->conflicts = (int32_t)conflicts;
@@ -121,18 +124,19 @@ bool row_move(struct store *store, const struct job_row *row, const char *messag
               struct error *error) {
     row_forget(store, row->id);
     return db_run(&store->db, error,
-                  "UPDATE job SET due=?2, place=?3, message=coalesce(?4, message) WHERE id=?1",
+                  "UPDATE job SET due=?2, place=?3, message=coalesce(?4, message),"
+                  " failed_activity=CASE WHEN ?4 IS NULL THEN failed_activity END WHERE id=?1",
                   "iTit", row->id, row->due, row->place, message);
 }
 
 bool row_fail(struct store *store, const struct job_row *row, const char *message,
-              struct error *error) {
+              const char *activity, struct error *error) {
     row_forget(store, row->id);
     return db_run(&store->db, error,
                   "UPDATE job SET retries=?2, due=?3, place=?4, crashes=?5, message=?6,"
-                  " attempt=attempt+1, rev=rev+1 WHERE id=?1",
-                  "inTint", row->id, (int)row->retries, row->due, row->place, (int)row->crashes,
-                  message);
+                  " failed_activity=?7, attempt=attempt+1, rev=rev+1 WHERE id=?1",
+                  "inTintt", row->id, (int)row->retries, row->due, row->place, (int)row->crashes,
+                  message, activity);
 }
 
 bool row_replace(struct store *store, const struct job_row *row, const struct job *new,

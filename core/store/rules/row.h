@@ -91,9 +91,10 @@ bool row_write(struct store *store, const struct job_row *row, bool revised, str
 /* Writes due date and place, and a message if there is one. */
 bool row_move(struct store *store, const struct job_row *row, const char *message,
               struct error *error);
-/* Writes a failed run: retries, due date, place, crashes and message; the next attempt begins. */
+/* Writes a failed run: retries, due date, place, crashes, message, and the activity that failed if
+ * it is not the job's own; the next attempt begins. */
 bool row_fail(struct store *store, const struct job_row *row, const char *message,
-              struct error *error);
+              const char *activity, struct error *error);
 /* Writes what a new job with the unique key of a waiting one makes of it. */
 bool row_replace(struct store *store, const struct job_row *row, const struct job *new,
                  struct error *error);

@@ -43,7 +43,8 @@ CREATE TABLE job(
   repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
   term TEXT,          -- of a timer: its date or duration as given
   instance_id INT,    -- of a process, and the token of its frame that waits for the job; of a start
-  execution INT) STRICT; -- timer no instance, and the version
+  execution INT,      -- timer no instance, and the version
+  failed_activity TEXT) STRICT; -- absent: as `activity`
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;

@@ -3,3 +3,6 @@
 -- A kept message stays until an instance has taken it: it knows the job that brings it.
 ALTER TABLE kept_message ADD COLUMN job INT;
 CREATE INDEX kept_message_job ON kept_message(job) WHERE job IS NOT NULL;
+
+-- The step of a unit that has failed may be another one than the job's.
+ALTER TABLE job ADD COLUMN failed_activity TEXT;

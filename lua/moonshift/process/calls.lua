@@ -291,6 +291,7 @@ function calls.run(w, inst, token, step, callout, place, event, task)
   if old then
     return old.result, old.thrown and calls.thrown(old.thrown.code, old.thrown.message)
   end
+  w.here = token
   local call = call_of(w, inst, token, step, event)
   call.task, call.fields = task, callout.fields
   if place == "run" then

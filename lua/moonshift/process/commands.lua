@@ -175,6 +175,7 @@ function Causes.job(w)
   if index then
     variables.put(inst, token, "loopCounter", index)
   end
+  w.here = token
   Jobs[token.state](w, inst, token)
 end
 
@@ -265,6 +266,7 @@ end
 -- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off
 function commands.run(context, cause)
   local w = walk.new(context, cause)
+  context.walk = w
   Causes[cause.kind](w)
   walk.go(w)
   if w.snoozed then

@@ -6,6 +6,7 @@ local places = require "moonshift.process.places"
 local recent = require "moonshift.process.recent"
 local retries = require "moonshift.process.retry"
 local rules = require "moonshift.rules"
+local walk = require "moonshift.process.walk"
 
 local runtime = {}
 
@@ -193,20 +194,23 @@ local function strategy_of(self, name, host)
   return row and retries.strategy_of(self:graph(row.version), name, self.natives.walk)
 end
 
--- new(natives, loaded) -> two functions. The first one runs the job of an instance: it gets the
+-- new(natives, loaded) -> three functions. The first one runs the job of an instance: it gets the
 -- job's handle, and returns the unit; nil if a handler has put the job off. The second one gives
--- the retry strategy of a job whose definition the folder has no longer.
+-- the retry strategy of a job whose definition the folder has no longer. The third one gives the
+-- activity at which the last walk was, once it has failed.
 function runtime.new(natives, loaded)
   local self = setmetatable({ natives = natives, loaded = loaded }, Runtime)
   natives.walk.begin()
   self.versions, self.former = recent_versions(self), recent_deployments(self)
   local context = context_of(self)
   return function(host)
-    self.host, context.host = host, host
+    self.host, context.host, context.walk = host, host, nil
     local unit = commands.run(context, cause_of(self, host))
     return not unit.snoozed and unit or nil
   end, function(name, host)
     return strategy_of(self, name, host)
+  end, function()
+    return context.walk and walk.at(context.walk)
   end
 end
 

@@ -40,6 +40,7 @@ local function drain(w)
     local op, inst, token, what = stack[top - 3], stack[top - 2], stack[top - 1], stack[top]
     w.top = top - 4
     if not token.gone and not inst.ended then
+      w.here = token
       op(w, inst, token, what)
     end
   end
@@ -85,6 +86,7 @@ function Walk:ask(inst, token, value)
   end
   local found = value.constant
   if found == nil then
+    self.here = token
     found = self.scope:at(inst, token):ask(value)
   end
   if found == rules.null then
@@ -445,6 +447,16 @@ function walk.go(w)
   until not look_at_joins(w)
 end
 
+-- at(w) -> the activity at which the walk is; nil: at none
+function walk.at(w)
+  local token = w.here
+  if not token then
+    return nil
+  end
+  local at = token.at == "" and token.edge or token.at
+  return at and at:match("^[^#]+")
+end
+
 -- Leaves the rows that still wait for a token that is there.
 local function keep_waiting(w, rows)
   local count, all = 0, #rows
@@ -471,6 +483,7 @@ end
 -- unit(w) -> what is to be written
 function walk.unit(w)
   local unit = w.unit
+  w.here = nil
   keep_waiting(w, unit.jobs)
   keep_waiting(w, unit.subscriptions)
   keep_waiting(w, unit.tasks)

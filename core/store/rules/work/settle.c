@@ -146,7 +146,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
         return false;
     if (outcome->message)
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
-    if (!row_fail(store, row, outcome->message ? message : NULL, error) ||
+    if (!row_fail(store, row, outcome->message ? message : NULL, outcome->failed_activity, error) ||
         !settle_calm(store, outcome->job, error))
         return false;
     bool died = row->retries == 0 && outcome->reason == REASON_WORKER_DIED;
@@ -226,14 +226,15 @@ static enum bulk_goes settle_goes(struct store *store, const struct job_row *row
 }
 
 /* A failed run whose lock has ended with others. It is written with them, unless somebody is told
- * of its incident, or a key becomes free. */
+ * of its incident, a key becomes free, or another activity than the job's has failed. */
 static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
                                       enum settled *settled, struct error *error) {
     struct job_row row = settle_row(outcome->job);
     outcome_decide(outcome, store->settings->failed_job_wait, now);
     settle_merge(outcome, &row);
     *settled = row.retries == 0 ? SETTLED_DEAD : SETTLED;
-    if (row.retries == 0 && (outcome->job->unique_key || !incident_untold(store)))
+    bool told = row.retries == 0 && (outcome->job->unique_key || !incident_untold(store));
+    if (told || outcome->failed_activity)
         return settle_flush(store, error) ? NO : FAILED;
     if (!fair_share_place(store, NULL, &row, now, error) ||
         (!outcome->told && !tell_failure(store, outcome, row.retries, now, error)))
