@@ -15,8 +15,8 @@ extern void (*const walk_unit)(lua_State *L, int index, struct unit *unit);
  * what the run creates. Raises what is wrong. */
 void walk_keep(lua_State *L, int index, struct run *run);
 
-/* The activity at which the last walk has failed, where it is another than that of the job. NULL: it
- * is not, or the walk cannot say. The caller frees it. */
+/* The activity at which the last walk has failed, where it is another than that of the job. NULL:
+ * it is not, or the walk cannot say. The caller frees it. */
 char *walk_failed_at(struct script *script, const struct job *job);
 
 /* Sets what the walk asks for, as fields of the table on top. */

@@ -105,3 +105,82 @@ describe("the failed activity of a job of a process", function()
     assert.equal("first", engine:job(job).failed_activity)
   end)
 end)
+
+describe("the incident of a called instance", function()
+  local folder, engine, top
+
+  before_each(function()
+    folder = folder_of {
+      top = [[return { call "middle" { process = "middle" } }]],
+      middle = [[return { parallel { { call "low" { process = "low" } }, { task "beside" {} } } }]],
+      low = [[return { step "bad" { run = "fail", async = true } }]],
+    }
+    engine = testing.engine { scripts = folder, retry = "R1/PT1S" }
+    top = assert(engine:start("top", { key = "k" }))
+    engine:drain()
+  end)
+
+  after_each(function()
+    engine:close()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  -- Open ones, those that were opened last first.
+  local function open_ones()
+    local list = engine:incidents({ open = true }):list()
+    table.sort(list, function(a, b) return a.id > b.id end)
+    return list
+  end
+
+  it("opens one in each caller, with cause and root cause", function()
+    local list = open_ones()
+    assert.equal(3, #list)
+    local upper, middle, root = list[1], list[2], list[3]
+    assert.same({ "bad", "low", "middle" }, { root.activity, middle.activity, upper.activity })
+    assert.same({ root.id, root.id, middle.id }, { root.cause, middle.cause, upper.cause })
+    assert.same({ root.id, root.id, root.id },
+      { root.root_cause, middle.root_cause, upper.root_cause })
+    assert.same({ tostring(top), tostring(top) }, { upper.instance, middle.root_instance })
+    assert.same({ "failedJob", "failedJob" }, { upper.type, middle.type })
+    assert.is_nil(upper.job)
+  end)
+
+  it("lets each instance be found", function()
+    assert.equal(3, engine:instances({ with_incidents = true }):count())
+    assert.equal(1, engine:instances({ with_incidents = true, process = "top" }):count())
+  end)
+
+  it("opens none again while they are open", function()
+    pcall(engine.execute, engine, engine:jobs():one().id)
+    assert.equal(3, #open_ones())
+  end)
+
+  it("resolves all when the job has retries again", function()
+    engine:set_retries(engine:jobs():one().id, 1)
+    assert.equal(0, #open_ones())
+    assert.equal(3, engine:incidents({ open = false }):count())
+    engine:advance "PT1S"
+    engine:drain()
+    assert.equal(3, #open_ones())
+  end)
+
+  it("resolves all when any of them is resolved", function()
+    for i = 1, 3 do
+      assert(engine:resolve(open_ones()[i].id))
+      assert.equal(0, #open_ones())
+      engine:set_retries(engine:jobs():one().id, 1)
+      engine:advance "PT1S"
+      engine:drain()
+    end
+  end)
+
+  it("ends with the callers", function()
+    assert(engine:cancel_instance(top))
+    assert.equal(0, #open_ones())
+    assert.equal(0, engine:instances():count())
+    for _, row in ipairs(engine:incidents():list()) do
+      assert.equal("deleted", row.how)
+    end
+  end)
+end)

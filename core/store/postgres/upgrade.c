@@ -14,8 +14,10 @@ static const char widen_7[] =
     "ALTER TABLE job ADD COLUMN IF NOT EXISTS failed_activity text COLLATE \"C\";\n"
     "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
     " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n";
+static const char index_7[] = "CREATE INDEX CONCURRENTLY IF NOT EXISTS incident_root"
+                              " ON incident(root_cause) WHERE root_cause IS NOT NULL";
 
-static const struct upgrade released[] = {{.version = 7, .widen = widen_7}, {0}};
+static const struct upgrade released[] = {{.version = 7, .widen = widen_7, .index = index_7}, {0}};
 const struct upgrade *postgres_upgrades = released;
 
 int64_t upgrade_newest(void) {

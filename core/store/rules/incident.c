@@ -3,20 +3,29 @@
 #include "base/text.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
+#include "store/rules/process/caller_incident.h"
 #include "store/rules/tell.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Tells people of the one that the last statement wrote. */
-static bool incident_tell(struct store *store, int64_t job, const char *type, time_ms now,
-                          struct error *error) {
+/* True for a job of a process: its instance may have been called by another one. */
+static bool incident_has_callers(const struct store *store, const struct job_row *job) {
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
+    return stream && stream->definition->process;
+}
+
+/* Tells people and callers of the one that the last statement wrote. */
+static bool incident_tell(struct store *store, const struct job_row *job, const char *type,
+                          time_ms now, struct error *error) {
     int64_t id = 0;
-    if (incident_untold(store))
+    bool called = incident_has_callers(store, job);
+    if (incident_untold(store) && !called)
         return true;
     enum answer found = db_value(
         &store->db, error, &id,
-        "SELECT id FROM incident WHERE job=?1 AND type=?2 AND ended IS NULL", "it", job, type);
-    return found == NO || (found == YES && tell_incident(store, id, now, error));
+        "SELECT id FROM incident WHERE job=?1 AND type=?2 AND ended IS NULL", "it", job->id, type);
+    return found == NO || (found == YES && tell_incident(store, id, now, error) &&
+                           (!called || caller_incidents_open(store, id, now, error)));
 }
 
 /* Writes one of the job as its row has it. */
@@ -44,18 +53,18 @@ static bool incident_open_unasked(struct store *store, int64_t job, const char *
 }
 
 /* Reads the row by a statement of its own: one that also inserts may cost copies of pages. */
-bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
+bool incident_open(struct store *store, const struct job_row *job, const char *type, time_ms now,
                    struct error *error) {
     if (!store->settings->incidents)
         return true;
-    if (store->engine->sets && incident_untold(store))
-        return incident_open_unasked(store, job, type, now, error);
-    struct row *row = db_query(&store->db, error, INCIDENT_OF INCIDENT_FROM("?1"), "i", job);
+    if (store->engine->sets && incident_untold(store) && !incident_has_callers(store, job))
+        return incident_open_unasked(store, job->id, type, now, error);
+    struct row *row = db_query(&store->db, error, INCIDENT_OF INCIDENT_FROM("?1"), "i", job->id);
     enum answer found = db_step(&store->db, row, error);
     if (found != YES)
         return found == NO;
     store->incidents = 1;
-    bool done = incident_insert(store, row, job, type, now, error);
+    bool done = incident_insert(store, row, job->id, type, now, error);
     row_done(row);
     return done && incident_tell(store, job, type, now, error);
 }
@@ -70,7 +79,8 @@ bool incident_end_open(struct store *store, int64_t job, enum incident_end how, 
         store->incidents = some != 0;
     }
     return !store->incidents ||
-           (db_run(&store->db, error,
+           (caller_incidents_end(store, job, how, now, error) &&
+            db_run(&store->db, error,
                    "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
                    " AND type<>'" INCIDENT_HANDLER_STUCK "'",
                    "iin", job, now, (int)how) &&
@@ -104,9 +114,9 @@ static bool incident_find(struct store *store, int64_t id, struct found *found,
 
 static bool incident_resolve(struct store *store, const struct command *command, time_ms now,
                              struct error *error) {
-    return db_run(&store->db, error,
-                  "UPDATE incident SET ended=?2, how=?3, note=coalesce(?4, note) WHERE id=?1",
-                  "iint", command->incident, now, (int)INCIDENT_RESOLVED, command->note);
+    return caller_incidents_resolve(store, command->incident, now, error) &&
+           (!command->note || db_run(&store->db, error, "UPDATE incident SET note=?2 WHERE id=?1",
+                                     "it", command->incident, command->note));
 }
 
 /* The job stays as it is: dead, if it was. */

@@ -30,15 +30,16 @@ static inline const char *incident_of(const struct outcome *outcome) {
 
 enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 
-/* Nothing happens if the job has an open one, or with `incidents` off. */
-bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
+/* Opens one of the job, and one in each caller of its instance. Nothing happens if the job has an
+ * open one, or with `incidents` off. */
+bool incident_open(struct store *store, const struct job_row *job, const char *type, time_ms now,
                    struct error *error);
 /* True if nobody is told of incidents: then no answer of the statement that writes them is needed.
  */
 static inline bool incident_untold(const struct store *store) {
     return !notify_incident(store->settings->notify);
 }
-/* Ends the job's open incident, if there is one. */
+/* Ends the job's open incident, if there is one, and those of callers that it has caused. */
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error);
 static inline bool incident_end(struct store *store, int64_t job, enum incident_end how,

@@ -63,7 +63,7 @@ static bool locks_reap_job(struct store *store, const struct locks_free *what, s
     bool done = history_failed(store, &outcome, &before, error) && CRASH_POINT("job_buried") &&
                 admission_move(store, &before, row, what->now, error);
     done = done && row_fail(store, row, message, NULL, error) &&
-           incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error) &&
+           incident_open(store, row, INCIDENT_WORKER_DIED, what->now, error) &&
            tell_failure(store, &outcome, 0, what->now, error);
     job_free(job);
     if (!done || !what->reaped || row_job(store, row->id, &job, error) != YES)

@@ -54,7 +54,7 @@ static bool row_waits(const struct job_row *row, time_ms now) {
 
 bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error) {
     if (row->retries <= 0)
-        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
     if (row->suspended)
         return true;
     if (row_waits(row, now))

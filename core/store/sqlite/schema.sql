@@ -110,6 +110,7 @@ CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
 CREATE INDEX incident_removal ON incident(removal) WHERE removal IS NOT NULL;
 CREATE INDEX incident_instance ON incident(instance) WHERE instance IS NOT NULL;
 CREATE INDEX incident_process ON incident(instance_id) WHERE instance_id IS NOT NULL;
+CREATE INDEX incident_root ON incident(root_cause) WHERE root_cause IS NOT NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,

@@ -6,3 +6,6 @@ CREATE INDEX kept_message_job ON kept_message(job) WHERE job IS NOT NULL;
 
 -- The step of a unit that has failed may be another one than the job's.
 ALTER TABLE job ADD COLUMN failed_activity TEXT;
+
+-- An incident of a called instance is the root cause of one in each caller.
+CREATE INDEX incident_root ON incident(root_cause) WHERE root_cause IS NOT NULL;

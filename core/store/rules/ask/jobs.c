@@ -148,7 +148,8 @@ static const struct filter filters[] = {
 #define BY_deployment OF_STREAM("nullif(s.deployment, 0)")
 #define BY_payload "CAST(j.payload AS TEXT)"
 #define BY_exclusive "j.lane IS NOT NULL"
-#define BY_failed_activity "CASE WHEN j.message IS NOT NULL THEN coalesce(j.failed_activity, j.activity) END"
+#define BY_failed_activity                                                                         \
+    "CASE WHEN j.message IS NOT NULL THEN coalesce(j.failed_activity, j.activity) END"
 #define BY_token "l.token"
 #define BY_lock_owner "e.name"
 #define LOCKED_UNTIL "CASE WHEN l.until>e.lease THEN l.until ELSE e.lease END"

@@ -19,7 +19,7 @@ static bool retries_incident(struct store *store, const struct job_row *old,
                              const struct job_row *row, time_ms now, struct error *error) {
     if (row->retries > 0)
         return incident_end(store, row->id, INCIDENT_RESOLVED, now, error);
-    return old->retries == 0 || incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+    return old->retries == 0 || incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
 }
 
 static bool retries_apply(struct store *store, const struct change *change, struct job_row *row,

@@ -150,7 +150,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
         !settle_calm(store, outcome->job, error))
         return false;
     bool died = row->retries == 0 && outcome->reason == REASON_WORKER_DIED;
-    if ((died && !incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) ||
+    if ((died && !incident_open(store, row, INCIDENT_WORKER_DIED, now, error)) ||
         (!outcome->told && !tell_failure(store, outcome, row->retries, now, error)))
         return false;
     CRASH_POINT("settle_failed");
@@ -226,14 +226,17 @@ static enum bulk_goes settle_goes(struct store *store, const struct job_row *row
 }
 
 /* A failed run whose lock has ended with others. It is written with them, unless somebody is told
- * of its incident, a key becomes free, or another activity than the job's has failed. */
+ * of its incident, callers of an instance have one too, a key becomes free, or another activity
+ * than the job's has failed. */
 static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
                                       enum settled *settled, struct error *error) {
     struct job_row row = settle_row(outcome->job);
     outcome_decide(outcome, store->settings->failed_job_wait, now);
     settle_merge(outcome, &row);
     *settled = row.retries == 0 ? SETTLED_DEAD : SETTLED;
-    bool told = row.retries == 0 && (outcome->job->unique_key || !incident_untold(store));
+    const struct job *job = outcome->job;
+    bool told =
+        row.retries == 0 && (job->unique_key || job->instance_id || !incident_untold(store));
     if (told || outcome->failed_activity)
         return settle_flush(store, error) ? NO : FAILED;
     if (!fair_share_place(store, NULL, &row, now, error) ||
