@@ -48,7 +48,8 @@ local writers = {
     rules "work/executor",
     engine "purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
-  incident = { rules "incident", rules "process/caller_incident", server "bulk", rules "stuck",
+  incident = { rules "incident", rules "process/caller_incident",
+    rules "process/stuck_instance", server "bulk", rules "stuck",
     rules "fleet/handlers", rules "command/clean",
     rules "batch/forget", engine "statements", server "statements" },
   stuck = { rules "stuck" },

@@ -69,6 +69,7 @@ static const struct flag instance_flags[] = {
     {"--tenant", "NAME,…", "of these tenants"},
     {"--activity", "NAME", "that wait there with a job, a task or for an event"},
     {"--suspended", "[BOOL]", "suspended, or not"},
+    {"--stuck", "[BOOL]", "where nothing moves a token any more, or without"},
     {"--with-incidents", "[BOOL]", "with open incidents, or without"},
     {"--variable", "CONDITION", "as amount>100: of a variable that the process searches"},
     {0},

@@ -111,6 +111,7 @@ static bool stats_print(const json_t *stats, struct error *error) {
     if (fine) {
         json_object_set(totals, "oldest ready", json_object_get(stats, "oldest_ready"));
         json_object_set(totals, "open incidents", json_object_get(stats, "open_incidents"));
+        json_object_set(totals, "stuck instances", json_object_get(stats, "stuck_instances"));
         json_object_set_new(totals, "write-ahead log", log_text(json_object_get(stats, "log")));
         json_object_set_new(totals, "old rows", rows_text(json_object_get(stats, "log")));
         output_fields(totals);

@@ -25,6 +25,8 @@ struct unit_instance {
     const char *variables; /* of the instance as it ended, as a JSON object */
     const char *key;       /* the business key, or NULL */
     const char *tenant;    /* or NULL */
+    const char *stuck;     /* the activity of a token that nothing can move; "": the instance was
+                              stuck and goes on; NULL: it neither was nor is */
 };
 
 /* What waited for a token, and waits no longer. */

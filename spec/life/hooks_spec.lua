@@ -300,7 +300,9 @@ describe("hooks", function()
           step "pay" { run = "pay", async = true, retry = "R2/PT0S" },
           task "confirm" { within = { "P1D" } },
         }]],
-      ["handlers/pay.lua"] = "return function(job) if job.variables.poor then error('poor', 0) end end",
+      ["handlers/pay.lua"] = [[return function(job)
+        if job.variables.poor then error("poor", 0) end
+      end]],
     }
 
     -- "event activity" of what was told of jobs of processes, and the instances that were named.

@@ -274,7 +274,9 @@ local function make(graph)
     link(c, plan, step)
   end
   for _, step in ipairs(plan.order) do
-    plan.joins = plan.joins or step.node.kind == "inclusive" and step.incoming > 1
+    local kind = step.incoming > 1 and step.node.kind
+    plan.joins = plan.joins or kind == "inclusive"
+    plan.meets = plan.meets or kind == "inclusive" or kind == "parallel"
   end
   plan.events, plan.initiator = steps_named(plan, graph.events), graph.initiator
   plan.start = plan.steps[graph.start]

@@ -234,7 +234,8 @@ function frame.decode(text, decode)
   elseif row.v > SHAPE then
     later(("shape %s (this program knows 1 to %d)"):format(tostring(row.v), SHAPE))
   end
-  local f = { next = row.next, root = row.root, journal = row.journal, list = {}, by = {} }
+  local f = { next = row.next, root = row.root, journal = row.journal, stuck = row.stuck,
+    list = {}, by = {} }
   local ok, wrong = pcall(fill, f, row)
   if not ok then
     error(is_bad(wrong) and wrong or UNREADABLE .. "its scopes or tokens are damaged", 0)
@@ -353,9 +354,9 @@ function frame.encode(f, encode)
       tokens[#tokens + 1] = token_text(token, encode)
     end
   end
-  return ('{"v":%d,"next":%d%s%s,"scopes":[%s],"tokens":[%s]}'):format(SHAPE, f.next,
+  return ('{"v":%d,"next":%d%s%s%s,"scopes":[%s],"tokens":[%s]}'):format(SHAPE, f.next,
     f.root and (',"root":%d'):format(f.root) or "",
-    f.journal and (',"journal":%d'):format(f.journal) or "",
+    f.journal and (',"journal":%d'):format(f.journal) or "", f.stuck and ',"stuck":1' or "",
     table.concat(scopes, ","), table.concat(tokens, ","))
 end
 

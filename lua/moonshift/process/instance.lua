@@ -1,6 +1,7 @@
 -- One instance within a walk: its frame, its plan, and what the trail says of this unit.
 local compile = require "moonshift.process.compile"
 local frame = require "moonshift.process.frame"
+local stuck = require "moonshift.process.stuck"
 local large = require "moonshift.process.large"
 
 local Instance = {}
@@ -120,6 +121,10 @@ end
 function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
     parent = self.parent, root = self.root, key = self.key, tenant = self.tenant }
+  local before = self.frame.stuck
+  local at = not self.ended and stuck.at(self) or nil
+  row.stuck = at or before and "" or nil
+  self.frame.stuck = at and 1
   if self.ended then
     row.ended, row.reason = self.ended, self.reason
     row.variables = large.small(self.frame.outer)

@@ -451,6 +451,7 @@ function Process.gateway(name) end
 ---@field variables? moonshift.variable_filters
 ---@field activity? string where it stands
 ---@field suspended? boolean
+---@field stuck? boolean nothing moves one of its tokens any more
 ---@field with_incidents? boolean
 ---@field started_before? string
 ---@field started_after? string

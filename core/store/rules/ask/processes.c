@@ -8,6 +8,7 @@
 #include "store/rules/process/frame.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
+#include "store/rules/process/stuck_instance.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,7 @@ static const struct filter instance_filters[] = {
     {"variables", filter_variables, "i.id", NULL},
     {"activity", filter_activity, NULL, NULL},
     {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
+    {"stuck", filter_flag, STUCK_INSTANCE, NULL},
     {"with_incidents", filter_flag,
      "EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", NULL},
     {"started_before", filter_time, "i.started<", NULL},

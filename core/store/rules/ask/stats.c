@@ -4,6 +4,7 @@
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"
 #include "store/rules/fleet/unserved.h"
+#include "store/rules/process/stuck_instance.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,7 +343,13 @@ static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct e
            stats_oldest(store, stats, now, error) &&
            db_value(&store->db, error, &incidents,
                     "SELECT count(*) FROM incident WHERE ended IS NULL", "") != FAILED;
+    int64_t stuck = 0;
+    done = done && db_value(&store->db, error, &stuck,
+                            "SELECT count(*) FROM incident WHERE ended IS NULL"
+                            " AND type='" INCIDENT_INSTANCE_STUCK "' AND cause IS NULL",
+                            "") != FAILED;
     done = done && json_put(stats, "open_incidents", json_integer(incidents)) &&
+           json_put(stats, "stuck_instances", json_integer(stuck)) &&
            stats_census(store, stats, now, error) &&
            stats_put(stats, "metrics", stats_metrics(store, 0, error));
     json_decref(places);

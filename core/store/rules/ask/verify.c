@@ -73,6 +73,12 @@ static const struct verify_rule rules[] = {
      " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=p.stream AND r.rank=p.rank"
      "  AND r.lane=p.lane) GROUP BY p.lane, p.stream, p.rank LIMIT 100",
      "job", "is parked behind a lane that does not run"},
+    {"SELECT e.job FROM ended e JOIN stream s ON s.id=e.stream"
+     " JOIN definition d ON d.id=s.definition WHERE e.outcome=1 AND d.name LIKE 'process/%'"
+     " AND d.name NOT LIKE '%:%' AND d.name NOT LIKE '%#%'"
+     " AND e.instance IN (SELECT CAST(instance AS TEXT) FROM trail)"
+     " AND e.job NOT IN (SELECT job FROM trail WHERE job IS NOT NULL) LIMIT 100",
+     "job", "is successful in the log, yet the trail of its instance has no call of it"},
     {"SELECT i.id FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
      " AND i.type<>'handlerStuck'"
      " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=i.job) LIMIT 100",

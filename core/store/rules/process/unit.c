@@ -8,6 +8,7 @@
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
+#include "store/rules/process/stuck_instance.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/trail.h"
 #include "store/rules/process/user_task.h"
@@ -193,6 +194,7 @@ static bool write_instances(struct store *store, const struct unit *unit, int64_
         const struct unit_instance *one = &unit->instances[i];
         done = one->frame ? instance_write(store, one, unit->rev, error)
                           : write_end(store, unit, one, running, now, error);
+        done = done && stuck_instance_note(store, one, now, error);
     }
     return done;
 }

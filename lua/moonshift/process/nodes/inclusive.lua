@@ -56,6 +56,8 @@ local function place_of(inst, token)
   return inst.plan.steps[token.at:match("^[^#]*")]
 end
 
+inclusive.can_reach, inclusive.within, inclusive.place_of = can_reach, within, place_of
+
 -- ready(inst, scope, step, tokens) -> whether no other token of the scope can still come.
 local function ready(inst, scope, step, tokens)
   if #tokens >= step.incoming then

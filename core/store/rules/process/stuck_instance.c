@@ -1,0 +1,47 @@
+#include "store/rules/process/stuck_instance.h"
+#include "base/crash_point.h"
+#include "job/job.h"
+#include "store/rules/incident.h"
+#include "store/rules/process/caller_incident.h"
+#include "store/rules/tell.h"
+#include <stdio.h>
+
+static bool stuck_insert(struct store *store, const struct unit_instance *one, time_ms now,
+                         struct error *error) {
+    char message[JOB_NAME_MAX + 64];
+    int64_t id = 0;
+    snprintf(message, sizeof message, "\"%.255s\" waits for a token that can never come",
+             one->stuck);
+    store->incidents = 1;
+    return db_value(&store->db, error, &id,
+                    "INSERT INTO incident(type, created, activity, failed_activity, message,"
+                    " instance, root_instance, tenant, instance_id) VALUES(?1, ?2, ?3, ?3, ?4,"
+                    " CAST(CAST(?5 AS BIGINT) AS TEXT),"
+                    " CAST(CAST(nullif(?6, 0) AS BIGINT) AS TEXT), ?7, ?5) RETURNING id",
+                    "tittiit", INCIDENT_INSTANCE_STUCK, now, one->stuck, message, one->id,
+                    one->root, one->tenant) == YES &&
+           CRASH_POINT("stuck_instance_opened") && tell_incident(store, id, now, error) &&
+           caller_incidents_open(store, id, now, error);
+}
+
+/* YES: it has one that is open. */
+static enum answer stuck_open(struct store *store, int64_t instance, int64_t *incident,
+                              struct error *error) {
+    return db_value(&store->db, error, incident,
+                    "SELECT id FROM incident WHERE instance_id=?1 AND ended IS NULL"
+                    " AND type='" INCIDENT_INSTANCE_STUCK "' AND cause IS NULL LIMIT 1",
+                    "i", instance);
+}
+
+bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
+                         struct error *error) {
+    int64_t incident = 0;
+    if (!one->stuck || (*one->stuck && !store->settings->incidents))
+        return true;
+    enum answer found = stuck_open(store, one->id, &incident, error);
+    if (found == FAILED)
+        return false;
+    if (*one->stuck)
+        return found == YES || stuck_insert(store, one, now, error);
+    return found == NO || caller_incidents_resolve(store, incident, now, error);
+}
