@@ -20,6 +20,9 @@ struct engine {
     const struct settings *joined_as; /* NULL: nothing runs its jobs */
     int64_t next_id, ids_left;        /* handed out ahead for jobs that handlers create */
     struct job_services *services;    /* for its running jobs */
+    struct process_lane *lanes;       /* that the command at work holds */
+    bool lanes_end;                   /* it ends its instance */
+    struct error lane_refused;        /* why its walk did not get one more */
     bool running;                     /* a handler runs: no second turn, no close */
     struct spec_room room;            /* of the jobs that are created next; none while some are */
 };

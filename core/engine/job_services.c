@@ -1,8 +1,10 @@
 #include "engine/job_services.h"
 #include "base/thread.h"
 #include "engine/engine_state.h"
+#include "engine/process_lane.h"
 #include "time/instant.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { IDS_AHEAD = 64 }; /* reserved at once for jobs that handlers create */
 
@@ -43,13 +45,21 @@ void job_services_free(struct job_services *services) {
     free(services);
 }
 
+void job_services_lock(struct job_services *services) {
+    mutex_lock(&services->mutex);
+}
+
+void job_services_unlock(struct job_services *services) {
+    mutex_unlock(&services->mutex);
+}
+
 /* ---- questions ---- */
 
 /* The connection for one question; close_reader follows. NULL: error, and none does. */
 static struct store *open_reader(struct job_services *services, struct error *error) {
+    mutex_lock(&services->mutex);
     if (services->engine)
         return services->engine->store;
-    mutex_lock(&services->mutex);
     if (!services->reader)
         services->reader =
             store_open(services->settings->store, STORE_READ, services->settings, error);
@@ -59,8 +69,7 @@ static struct store *open_reader(struct job_services *services, struct error *er
 }
 
 static void close_reader(struct job_services *services) {
-    if (!services->engine)
-        mutex_unlock(&services->mutex);
+    mutex_unlock(&services->mutex);
 }
 
 static enum answer knows(void *arg, const char *handler, struct error *error) {
@@ -95,8 +104,22 @@ static bool cancelled(void *arg, const struct job *job) {
     return holds == NO;
 }
 
+/* A walk that comes into one more instance takes its lane before it reads the frame. */
+static bool meet(struct engine *engine, const char *kind, const json_t *question,
+                 struct error *error) {
+    if (!engine || !engine->lanes || strcmp(kind, "frame") != 0)
+        return true;
+    bool done =
+        process_lane_meet(engine, json_integer_value(json_object_get(question, "instance")), error);
+    if (!done)
+        engine->lane_refused = *error;
+    return done;
+}
+
 static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
     struct job_services *services = arg;
+    if (!meet(services->engine, kind, question, error))
+        return NULL;
     struct store *reader = open_reader(services, error);
     if (!reader)
         return NULL;
@@ -127,8 +150,12 @@ static int64_t direct_id(struct engine *engine, struct error *error) {
 
 static int64_t next_id(void *arg, struct error *error) {
     struct job_services *services = arg;
-    return services->engine ? direct_id(services->engine, error)
-                            : job_requests_next_id(services->requests, error);
+    if (!services->engine)
+        return job_requests_next_id(services->requests, error);
+    mutex_lock(&services->mutex);
+    int64_t id = direct_id(services->engine, error);
+    mutex_unlock(&services->mutex);
+    return id;
 }
 
 static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
@@ -136,9 +163,12 @@ static bool extend(void *arg, const struct job *job, time_ms until, struct error
     struct engine *engine = services->engine;
     if (!engine)
         return job_requests_extend(services->requests, job->id, job->token, until, error);
-    return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_extend(engine->store, job->id, job->token, until, error),
-                      error);
+    mutex_lock(&services->mutex);
+    bool done =
+        store_begin(engine->store, STORE_TURN, error) &&
+        engine_end(engine, store_extend(engine->store, job->id, job->token, until, error), error);
+    mutex_unlock(&services->mutex);
+    return done;
 }
 
 static bool progress(void *arg, const struct job *job, double fraction, const char *text,
@@ -148,9 +178,13 @@ static bool progress(void *arg, const struct job *job, double fraction, const ch
     if (!engine)
         return job_requests_progress(services->requests, job->id, fraction, text, error);
     time_ms now = engine_now(engine);
-    return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_progress(engine->store, job->id, fraction, text, now, error),
-                      error);
+    mutex_lock(&services->mutex);
+    bool done =
+        store_begin(engine->store, STORE_TURN, error) &&
+        engine_end(engine, store_progress(engine->store, job->id, fraction, text, now, error),
+                   error);
+    mutex_unlock(&services->mutex);
+    return done;
 }
 
 struct script_host job_services_host(struct job_services *services) {

@@ -18,6 +18,10 @@ struct job_services *job_services_new(const struct settings *settings, struct cl
 struct job_services *job_services_direct(struct engine *engine);
 void job_services_free(struct job_services *services);
 
+/* Guards the connection of the engine while a handler of its own runs. */
+void job_services_lock(struct job_services *services);
+void job_services_unlock(struct job_services *services);
+
 /* The host of every script: any thread for workers, else the engine's. */
 struct script_host job_services_host(struct job_services *services);
 

@@ -20,6 +20,8 @@ static bool walk_here(struct process_walk *walk, struct engine *engine, struct e
     while (done == NO)
         done = process_walk_run(walk, engine, error) ? process_walk_settle(walk, engine, error)
                                                      : FAILED;
+    if (done == YES) /* the unit has given its lane back */
+        process_lane_gone(engine, process_lane_of(engine, &walk->at));
     engine_tidy(engine);
     return done == YES;
 }
@@ -52,7 +54,7 @@ bool engine_order(struct engine *engine, const json_t *command, struct engine_or
     given->instance = walk.instance;
     given->lines = walk.lines;
     walk.lines = NULL;
-    process_lane_drop(&walk.lane, engine);
+    process_lanes_drop(engine);
     process_walk_clear(&walk);
     return done == YES;
 }

@@ -310,3 +310,20 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
             (!waits || json_put_text(cause->object, "activity", cause->activity))) ||
            error_no_memory(error);
 }
+
+/* ---- what is refused before it is walked ---- */
+
+bool process_cause_may(const struct process_cause *cause, struct engine *engine,
+                       struct error *error) {
+    int64_t id = cause->instance;
+    if (!id)
+        return !cause->suspended || error_set(error, ERROR_CONFLICT, "the process is suspended");
+    json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
+    bool suspended = json_is_true(json_object_get(found, "suspended"));
+    bool fine = found && !suspended;
+    json_decref(found);
+    if (suspended)
+        error_set(error, ERROR_CONFLICT, "instance %lld is suspended%s", (long long)id,
+                  cause->ends ? " (expected the script folder here, or --now)" : "");
+    return fine;
+}

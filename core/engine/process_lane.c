@@ -1,24 +1,33 @@
 #include "engine/process_lane.h"
-#include "base/json.h"
 #include "engine/engine_state.h"
 #include "time/span.h"
 #include <poll.h>
+#include <stdlib.h>
 
 enum { PAUSE_FIRST = 2, PAUSE_MOST = 50 }; /* ms between two looks */
+enum { HOLD_LEAST = 1000 };                /* ms for which a lane is held at least */
 
-void process_lane_begin(struct process_lane *lane, struct engine *engine, int64_t instance,
-                        int64_t root) {
-    const struct settings *settings = engine->options.settings;
-    lane->instance = instance;
-    lane->id = job_instance_lane(root && settings->lane_of_root ? root : instance);
-    lane->until = clock_monotonic() + settings->patience;
+int64_t process_lane_of(const struct engine *engine, const struct process_instance *of) {
+    bool by_root = engine->options.settings->lane_of_root && of->root;
+    return job_instance_lane(by_root ? of->root : of->id);
 }
 
-bool process_lane_late(const struct process_lane *lane) {
-    return clock_monotonic() >= lane->until;
+struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane) {
+    for (const struct process_lane *one = engine->lanes; one; one = one->next)
+        if (one->hold.lane == lane)
+            return one->hold;
+    return (struct lane_hold){0};
 }
 
-static bool refuse(const struct process_lane *lane, const struct engine *engine,
+/* ---- taking ---- */
+
+/* What a dead command held is free within `patience`; half of it leaves a turn time to find it. */
+static time_ms hold_span(const struct engine *engine) {
+    time_ms half = engine->options.settings->patience / 2;
+    return half > HOLD_LEAST ? half : HOLD_LEAST;
+}
+
+static bool refuse(const struct engine *engine, const struct process_instance *of,
                    const struct lane_run *run, struct error *error) {
     char patience[TIME_TEXT_SIZE];
     span_format(engine->options.settings->patience, patience);
@@ -26,67 +35,169 @@ static bool refuse(const struct process_lane *lane, const struct engine *engine,
         return error_set(
             error, ERROR_CONFLICT,
             "instance %lld: another command has its lane (waited %s, as patience says)",
-            (long long)lane->instance, patience);
+            (long long)of->id, patience);
     return error_set(error, ERROR_CONFLICT,
                      "instance %lld: job %lld is running at \"%s\" (waited %s, as patience says)",
-                     (long long)lane->instance, (long long)run->job, run->activity, patience);
+                     (long long)of->id, (long long)run->job, run->activity, patience);
 }
 
-bool process_lane_wait(struct process_lane *lane, struct engine *engine, bool *waited,
-                       struct error *error) {
-    struct lane_run run;
-    *waited = false;
-    for (int pause = PAUSE_FIRST; !lane->token;
-         pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST) {
-        if (!store_lane_look(engine->store, lane->id, &run, error))
-            return false;
-        if (!run.held)
-            return true;
-        if (process_lane_late(lane))
-            return refuse(lane, engine, &run, error);
-        *waited = true;
-        poll(NULL, 0, pause);
+/* The lane, and whether the frame is still the one that is known, in one transaction. */
+static enum answer try_once(struct engine *engine, const struct process_instance *of,
+                            struct lane_hold *hold, bool *fresh, struct error *error) {
+    int64_t rev = 0;
+    time_ms now = engine_now(engine);
+    if (!store_begin(engine->store, STORE_HOLD, error))
+        return FAILED;
+    enum answer held = store_lane_hold(engine->store, hold, now, now + hold_span(engine), error);
+    enum answer found = held == YES ? store_instance_rev(engine->store, of->id, &rev, error) : NO;
+    *fresh = found == YES && rev == of->rev;
+    if (held == FAILED || found == FAILED || held == NO) {
+        store_rollback(engine->store);
+        return held == NO ? NO : FAILED;
     }
+    return engine_end(engine, true, error) ? YES : FAILED;
+}
+
+static bool keep(struct engine *engine, struct lane_hold hold, struct error *error) {
+    struct process_lane *one = malloc(sizeof *one);
+    if (!one) {
+        struct error ignored = {0};
+        if (store_begin(engine->store, STORE_HOLD, &ignored))
+            engine_end(engine, store_lane_release(engine->store, &hold, &ignored), &ignored);
+        return error_no_memory(error);
+    }
+    *one = (struct process_lane){hold, engine->lanes};
+    engine->lanes = one;
     return true;
 }
 
-/* The lane belongs to an executor, so that it is free again if this process dies. This one takes no
- * jobs. */
-static bool join(struct process_lane *lane, struct engine *engine, struct error *error) {
-    static const struct definitions nothing;
-    const struct settings *settings = engine->options.settings;
-    struct acquire serves = acquire_from(settings);
-    struct store_executor executor = {.name = settings->name, .serves = &serves};
-    serves.handlers = &nothing;
-    if (engine->joined_as)
+/* NO: it is not waited for. The end of an instance waits for commands alone. */
+static enum answer waits_for(struct engine *engine, const struct process_instance *of, int64_t lane,
+                             time_ms until, struct error *error) {
+    struct lane_run run;
+    if (!store_lane_look(engine->store, lane, &run, error))
+        return FAILED;
+    if (!run.held)
+        return run.owner ? NO : YES;
+    if (of->ends && run.owner)
+        return NO;
+    return clock_monotonic() < until || refuse(engine, of, &run, error) ? YES : FAILED;
+}
+
+bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
+                       struct error *error) {
+    struct lane_hold hold = {.lane = process_lane_of(engine, of)};
+    const time_ms until = clock_monotonic() + engine->options.settings->patience;
+    enum answer waits = YES;
+    *fresh = true;
+    engine->lanes_end = of->ends;
+    if (store_kind(engine->store) == STORE_MEMORY || process_lane_hold(engine, hold.lane).token)
         return true;
-    if (!store_join(engine->store, &executor, engine_now(engine), settings->lock_time, error))
-        return false;
-    lane->joined = true;
-    json_t *published = json_pack("{s[] s[]}", "handlers", "processes");
-    bool done = published && store_publish(engine->store, published, engine_now(engine), error);
-    json_decref(published);
+    for (int pause = PAUSE_FIRST; waits == YES;
+         pause = pause < PAUSE_MOST / 2 ? pause * 2 : PAUSE_MOST) {
+        job_services_lock(engine->services);
+        enum answer held = try_once(engine, of, &hold, fresh, error);
+        bool kept = held == YES && keep(engine, hold, error);
+        waits = held == NO ? waits_for(engine, of, hold.lane, until, error) : NO;
+        job_services_unlock(engine->services);
+        if (held != NO)
+            return kept;
+        if (waits == YES)
+            poll(NULL, 0, pause);
+    }
+    *fresh = false;
+    return waits == NO;
+}
+
+bool process_lane_meet(struct engine *engine, int64_t instance, struct error *error) {
+    const struct process_instance of = {.id = instance, .ends = engine->lanes_end};
+    bool fresh;
+    return engine->options.settings->lane_of_root || process_lane_take(engine, &of, &fresh, error);
+}
+
+/* ---- giving back ---- */
+
+bool process_lanes_write(struct engine *engine, struct error *error) {
+    bool done = true;
+    for (const struct process_lane *one = engine->lanes; done && one; one = one->next)
+        done = store_lane_release(engine->store, &one->hold, error);
     return done;
 }
 
-bool process_lane_take(struct process_lane *lane, struct engine *engine, struct error *error) {
-    int64_t token = 0;
-    enum answer taken = FAILED;
-    if (!join(lane, engine, error) || !store_begin(engine->store, STORE_COMMAND, error))
-        return false;
-    taken = store_lane_hold(engine->store, lane->id, &token, error);
-    if (!engine_end(engine, taken != FAILED, error))
-        return false;
-    lane->token = taken == YES ? token : 0;
-    return true;
+void process_lanes_forget(struct engine *engine) {
+    while (engine->lanes) {
+        struct process_lane *one = engine->lanes;
+        engine->lanes = one->next;
+        free(one);
+    }
 }
 
-void process_lane_drop(struct process_lane *lane, struct engine *engine) {
+void process_lane_gone(struct engine *engine, int64_t lane) {
+    for (struct process_lane **at = &engine->lanes; *at; at = &(*at)->next)
+        if ((*at)->hold.lane == lane) {
+            struct process_lane *one = *at;
+            *at = one->next;
+            free(one);
+            return;
+        }
+}
+
+/* What cannot be given back now is free when its time is over. */
+void process_lanes_drop(struct engine *engine) {
     struct error ignored = {0};
-    if (lane->token && store_begin(engine->store, STORE_COMMAND, &ignored))
-        engine_end(engine, store_lane_release(engine->store, lane->id, lane->token, &ignored),
-                   &ignored);
-    if (lane->joined)
-        store_leave(engine->store, &ignored);
-    *lane = (struct process_lane){0};
+    if (engine->lanes && store_begin(engine->store, STORE_HOLD, &ignored))
+        engine_end(engine, process_lanes_write(engine, &ignored), &ignored);
+    process_lanes_forget(engine);
+}
+
+/* ---- while a handler runs ---- */
+
+static void move_on(struct engine *engine) {
+    struct error ignored = {0}; /* the frame's rev says at the end what has come between */
+    const time_ms until = engine_now(engine) + hold_span(engine);
+    bool done = store_begin(engine->store, STORE_HOLD, &ignored);
+    if (!done)
+        return;
+    for (const struct process_lane *one = engine->lanes; done && one; one = one->next)
+        done = store_lane_extend(engine->store, &one->hold, until, &ignored);
+    if (!done || !store_commit(engine->store, &ignored))
+        store_rollback(engine->store);
+}
+
+static void *keep_on(void *arg) {
+    struct lane_keeper *keeper = arg;
+    mutex_lock(&keeper->mutex);
+    while (!keeper->stopping) {
+        time_ms next = clock_monotonic() + hold_span(keeper->engine) / 3;
+        while (!keeper->stopping && condition_wait_until(&keeper->condition, &keeper->mutex, next))
+            ;
+        if (keeper->stopping)
+            break;
+        job_services_lock(keeper->engine->services);
+        move_on(keeper->engine);
+        job_services_unlock(keeper->engine->services);
+    }
+    mutex_unlock(&keeper->mutex);
+    return NULL;
+}
+
+void lane_keeper_start(struct lane_keeper *keeper, struct engine *engine) {
+    if (!engine->lanes)
+        return;
+    keeper->engine = engine;
+    mutex_init(&keeper->mutex);
+    condition_init(&keeper->condition);
+    thread_start(&keeper->thread, keep_on, keeper); /* without it, the time goes by */
+}
+
+void lane_keeper_stop(struct lane_keeper *keeper) {
+    if (!keeper->engine)
+        return;
+    mutex_lock(&keeper->mutex);
+    keeper->stopping = true;
+    condition_signal(&keeper->condition);
+    mutex_unlock(&keeper->mutex);
+    thread_join(&keeper->thread);
+    condition_free(&keeper->condition);
+    mutex_free(&keeper->mutex);
 }

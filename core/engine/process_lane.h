@@ -1,30 +1,52 @@
-/* process_lane.h - a command beside the runs of its instance (rules §23): it waits for one that has
- * begun, and takes the lane if other changes come first again and again. */
+/* process_lane.h - the lanes that a command to processes holds while it walks (rules §23): a row in
+ * the store with the instant at which it is free again, moved on while handlers run. No transaction
+ * is open meanwhile, and no job and no other command of the lane runs. */
 #ifndef MOONSHIFT_ENGINE_PROCESS_LANE_H
 #define MOONSHIFT_ENGINE_PROCESS_LANE_H
 
+#include "base/thread.h"
 #include "engine/engine.h"
+#include "store/store.h"
 
-/* Zero-initialise. */
 struct process_lane {
-    int64_t instance, id; /* whose lane; its number */
-    int64_t token;        /* the command holds it; 0: it does not */
-    time_ms until;        /* monotonic: it waits until then */
-    bool joined;          /* the engine joined the store for it */
+    struct lane_hold hold;
+    struct process_lane *next;
 };
 
-/* Says whose lane it is; the wait begins now. `root`: of the instance, or 0. */
-void process_lane_begin(struct process_lane *lane, struct engine *engine, int64_t instance,
-                        int64_t root);
-/* Waits until no run of the instance goes on. *waited: its frame may be another one now.
- * ERROR_CONFLICT, with the job that runs: it took longer than the setting `patience`. */
-bool process_lane_wait(struct process_lane *lane, struct engine *engine, bool *waited,
+/* Whose lane it is, and the frame that is known of it. */
+struct process_instance {
+    int64_t id, root, rev; /* root 0: it is one itself */
+    bool ends;             /* the command ends it: a run that has begun loses its lock */
+};
+
+/* The number of its lane, by the setting `lane_scope`. */
+int64_t process_lane_of(const struct engine *engine, const struct process_instance *of);
+/* Takes the lane, unless the engine holds it, and waits for it as long as `patience` says. *fresh
+ * false: the frame is another one by now. ERROR_CONFLICT: what has it kept it longer. */
+bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
                        struct error *error);
-/* True if `patience` is over. */
-bool process_lane_late(const struct process_lane *lane);
-/* Takes the lane, if it is free. */
-bool process_lane_take(struct process_lane *lane, struct engine *engine, struct error *error);
-/* Gives it back. */
-void process_lane_drop(struct process_lane *lane, struct engine *engine);
+/* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
+ * in the one that is held. */
+bool process_lane_meet(struct engine *engine, int64_t instance, struct error *error);
+/* The hold of this lane; zero: it is not held. */
+struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane);
+/* Writes in the open transaction that all are free. */
+bool process_lanes_write(struct engine *engine, struct error *error);
+/* It has become free with a commit; or all have. */
+void process_lane_gone(struct engine *engine, int64_t lane);
+void process_lanes_forget(struct engine *engine);
+/* Gives back what is still held. */
+void process_lanes_drop(struct engine *engine);
+
+/* Moves all of them on, in the background, while a handler runs. Zero-initialise. */
+struct lane_keeper {
+    struct engine *engine;
+    struct thread thread;
+    struct mutex mutex;
+    struct condition condition;
+    bool stopping;
+};
+void lane_keeper_start(struct lane_keeper *keeper, struct engine *engine);
+void lane_keeper_stop(struct lane_keeper *keeper);
 
 #endif

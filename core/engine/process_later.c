@@ -4,24 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The walk would refuse it, too; but for the end of an instance, whose job would wait. */
-static bool refuse_suspended(struct engine *engine, const struct process_cause *cause,
-                             struct error *error) {
-    int64_t id = cause->instance;
-    if (!id)
-        return !cause->suspended || error_set(error, ERROR_CONFLICT, "the process is suspended");
-    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *found = engine_ask(engine, ASK_INSTANCE, question, error);
-    bool suspended = json_is_true(json_object_get(found, "suspended"));
-    bool fine = found && !suspended;
-    json_decref(question);
-    json_decref(found);
-    if (suspended)
-        error_set(error, ERROR_CONFLICT, "instance %lld is suspended%s", (long long)id,
-                  cause->ends ? " (expected the script folder here, or --now)" : "");
-    return fine;
-}
-
 /* What is done stands behind the end of the job. */
 static bool note(struct engine *engine, const struct process_cause *cause, const json_t *command,
                  int64_t job, struct error *error) {
@@ -29,7 +11,8 @@ static bool note(struct engine *engine, const struct process_cause *cause, const
     char by[48];
     snprintf(by, sizeof by, "by job %lld", (long long)job);
     bool done = process_entry_make(&made, cause, command, NULL, error);
-    const struct store_entry entry = {made.verb, made.entity, made.before, by, cause->instance};
+    const struct store_entry entry = {made.verb, made.entity,     made.before,
+                                      by,        cause->instance, {0}};
     done = done && store_note(engine->store, &entry, engine_now(engine), error);
     process_entry_clear(&made);
     return done;
@@ -59,7 +42,7 @@ bool process_later_write(struct engine *engine, const struct process_cause *caus
                                 .cause = cause->object};
     char *variables = json_dumps(json_object_get(cause->object, "variables"), JSON_COMPACT);
     message.variables = variables;
-    bool done = refuse_suspended(engine, cause, error) &&
+    bool done = process_cause_may(cause, engine, error) &&
                 store_order(engine->store, &order, engine_now(engine), error) &&
                 note(engine, cause, command, order.job, error);
     free(variables);

@@ -78,6 +78,47 @@ static bool walk_entry(struct list *list, struct entry *entry, struct error *err
     return walk->frame && process_walk_go(walk, list->engine, error);
 }
 
+/* ---- lanes ---- */
+
+struct lane_order {
+    int64_t lane;
+    size_t at;
+};
+
+static int by_lane(const void *left, const void *right) {
+    const struct lane_order *a = left, *b = right;
+    return (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+static bool is_walked(const struct entry *entry) {
+    return !entry->later && !entry->walk.cause.keeps && entry->walk.cause.instance;
+}
+
+static size_t order_lanes(const struct list *list, struct lane_order *order) {
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (is_walked(&list->entries[i]))
+            order[count++] =
+                (struct lane_order){process_walk_lane(&list->entries[i].walk, list->engine), i};
+    qsort(order, count, sizeof *order, by_lane);
+    return count;
+}
+
+/* In the order of their numbers: two lists never wait for each other. */
+static bool take_lanes(struct list *list, struct error *error) {
+    struct lane_order *order = malloc((list->count + 1) * sizeof *order);
+    if (!order)
+        return error_no_memory(error);
+    size_t count = order_lanes(list, order);
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        list->at = order[i].at;
+        done = process_walk_meet(&list->entries[list->at].walk, list->engine, error);
+    }
+    free(order);
+    return done;
+}
+
 /* ---- writing ---- */
 
 /* The frames that an earlier entry has written have their rev by now. */
@@ -118,7 +159,11 @@ static enum answer write_all(struct list *list, struct error *error) {
     if (!store_begin(list->engine->store, STORE_COMMAND, error))
         return FAILED;
     enum answer done = each(list, write_entry, error);
+    if (done == YES && !process_lanes_write(list->engine, error))
+        done = FAILED;
     bool ended = engine_end(list->engine, done == YES, error);
+    if (done == YES && ended)
+        process_lanes_forget(list->engine);
     return done == YES && !ended ? FAILED : done;
 }
 
@@ -135,7 +180,8 @@ static enum answer walk_one(struct list *list, struct entry *entry, struct error
 static bool do_all(struct list *list, struct error *error) {
     enum answer done = NO;
     while (done == NO)
-        done = each(list, read_one, error) == YES && each(list, walk_one, error) == YES
+        done = each(list, read_one, error) == YES && take_lanes(list, error) &&
+                       each(list, walk_one, error) == YES
                    ? write_all(list, error)
                    : FAILED;
     return done == YES;
@@ -165,8 +211,8 @@ static bool open_list(struct list *list, const json_t *commands, struct error *e
 }
 
 static void clear_list(struct list *list) {
+    process_lanes_drop(list->engine);
     for (size_t i = 0; i < list->count; i++) {
-        process_lane_drop(&list->entries[i].walk.lane, list->engine);
         process_walk_clear(&list->entries[i].walk);
     }
     free(list->entries);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALKS_MAX = 10 }; /* before other changes; then the command takes the lane */
+enum { WALKS_MAX = 10 }; /* at least, before other changes */
 
 void process_walk_clear(struct process_walk *walk) {
     free(walk->payload);
@@ -21,6 +21,13 @@ void process_walk_clear(struct process_walk *walk) {
     walk->outcome = NULL;
 }
 
+/* Before any handler is called. A suspended instance may be cancelled, and variables may be set. */
+static bool may(const struct process_walk *walk, struct engine *engine, struct error *error) {
+    const char *kind = json_string_value(json_object_get(walk->command, "kind"));
+    return walk->cause.keeps || walk->cause.ends || (kind && strcmp(kind, "set") == 0) ||
+           process_cause_may(&walk->cause, engine, error);
+}
+
 bool process_walk_read(struct process_walk *walk, struct engine *engine, struct error *error) {
     process_cause_clear(&walk->cause);
     if (!process_cause_read(&walk->cause, engine, walk->command, error))
@@ -30,7 +37,7 @@ bool process_walk_read(struct process_walk *walk, struct engine *engine, struct 
     walk->instance = walk->cause.instance;
     walk->generation = NULL;
     snprintf(walk->handler, sizeof walk->handler, "process/%s:command", walk->cause.key);
-    return true;
+    return may(walk, engine, error);
 }
 
 bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine) {
@@ -79,18 +86,26 @@ static bool read_again(struct process_walk *walk, struct engine *engine, struct 
     return true;
 }
 
-/* Finds the frame behind a run of the instance that has begun. The end of an instance does not
- * wait: what runs loses its lock. */
+static struct process_instance instance_of(const struct process_walk *walk) {
+    return (struct process_instance){.id = walk->cause.instance,
+                                     .root = number_of(walk, "root"),
+                                     .rev = number_of(walk, "rev"),
+                                     .ends = walk->cause.ends};
+}
+
+int64_t process_walk_lane(const struct process_walk *walk, const struct engine *engine) {
+    const struct process_instance at = instance_of(walk);
+    return process_lane_of(engine, &at);
+}
+
+/* The lane comes first: what another command did before is known, and no other one begins. */
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error) {
-    bool waited = false;
+    bool fresh = true;
     if (!walk->cause.instance)
         return true;
-    if ((!walk->frame || walk->walks) && !read_again(walk, engine, error))
-        return false;
-    if (!walk->lane.instance)
-        process_lane_begin(&walk->lane, engine, walk->cause.instance, number_of(walk, "root"));
-    return walk->cause.ends || (process_lane_wait(&walk->lane, engine, &waited, error) &&
-                                (!waited || read_again(walk, engine, error)));
+    walk->at = instance_of(walk);
+    return process_lane_take(engine, &walk->at, &fresh, error) &&
+           ((fresh && walk->frame && !walk->walks) || read_again(walk, engine, error));
 }
 
 /* ---- one walk ---- */
@@ -145,6 +160,10 @@ static bool refuse_failure(const struct process_walk *walk, struct engine *engin
                            struct error *error) {
     const struct outcome *outcome = walk->outcome;
     const char *text = outcome->message ? outcome->message : "";
+    if (engine->lane_refused.code) {
+        *error = engine->lane_refused;
+        return false;
+    }
     if (gone_meanwhile(walk, engine, error))
         return false;
     if (outcome->kind == OUTCOME_FAILURE)
@@ -178,11 +197,15 @@ bool process_walk_go(struct process_walk *walk, struct engine *engine, struct er
     if (!find_generation(walk, engine, error) || !keep(walk, error))
         return false;
     struct job *job = job_of(walk, engine_now(engine));
+    struct lane_keeper keeper = {0};
     engine->running = true;
+    engine->lane_refused = (struct error){0};
     outcome_free(walk->outcome);
+    lane_keeper_start(&keeper, engine);
     walk->outcome =
         job ? script_run(walk->generation->script, job, engine_now(engine), clock_monotonic())
             : NULL;
+    lane_keeper_stop(&keeper);
     engine->running = false;
     generation_freshen(walk->generation);
     walk->walks++;
@@ -193,15 +216,13 @@ bool process_walk_go(struct process_walk *walk, struct engine *engine, struct er
            refuse_failure(walk, engine, error);
 }
 
-/* Another change came first once more. */
+/* Units outside of the lane may come first once more. */
 static bool insist(struct process_walk *walk, struct engine *engine, struct error *error) {
-    struct process_lane *lane = &walk->lane;
-    if (walk->walks < WALKS_MAX)
-        return true;
-    if (walk->walks > WALKS_MAX && process_lane_late(lane))
-        return error_set(error, ERROR_CONFLICT, "instance %lld: %d other changes came first",
-                         (long long)walk->cause.instance, walk->walks);
-    return lane->token || process_lane_take(lane, engine, error);
+    if (!walk->until)
+        walk->until = clock_monotonic() + engine->options.settings->patience;
+    return walk->walks <= WALKS_MAX || clock_monotonic() < walk->until ||
+           error_set(error, ERROR_CONFLICT, "instance %lld: %d other changes came first",
+                     (long long)walk->cause.instance, walk->walks);
 }
 
 bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error) {
@@ -233,8 +254,10 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
     struct process_entry made = {0};
     enum answer done = FAILED;
     if (read_result(walk, &result, error) && make_entry(&made, walk, result, error)) {
-        const struct store_entry entry = {made.verb, made.entity, made.before, made.after,
-                                          walk->instance};
+        const struct store_entry entry = {
+            made.verb,      made.entity,
+            made.before,    made.after,
+            walk->instance, process_lane_hold(engine, process_lane_of(engine, &walk->at))};
         done = store_unit(engine->store, walk->outcome, &entry, engine_now(engine), error);
     }
     process_entry_clear(&made);
@@ -246,7 +269,7 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
 static bool note_kept(struct process_walk *walk, struct engine *engine, struct error *error) {
     struct process_entry made;
     bool done = make_entry(&made, walk, NULL, error);
-    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, 0};
+    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, 0, {0}};
     done = done && store_note(engine->store, &entry, engine_now(engine), error);
     process_entry_clear(&made);
     return done;

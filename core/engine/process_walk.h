@@ -15,12 +15,13 @@ struct process_walk {
     struct generation *generation;
     char handler[JOB_NAME_MAX + 32];
     char *payload;
-    json_t *frame; /* of the instance, or NULL; its texts are borrowed */
-    char *kept;    /* what handlers did in the walk before, or NULL */
-    struct process_lane lane;
+    json_t *frame;              /* of the instance, or NULL; its texts are borrowed */
+    char *kept;                 /* what handlers did in the walk before, or NULL */
+    struct process_instance at; /* whose lane it needs; id 0: none */
     struct outcome_line *lines; /* what handlers printed in all walks, in their order */
     struct outcome *outcome;    /* of the last walk, a success with a unit; NULL: none */
     int walks;                  /* that came to an end */
+    time_ms until;              /* monotonic: then other changes have come first too often */
 };
 
 /* Reads what the command means; see process_cause_read. */
@@ -29,9 +30,11 @@ void process_walk_clear(struct process_walk *walk);
 /* True if the folder has the process, and no live executor has a newer folder. */
 bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine);
 
-/* Waits for the instance and walks the command on its newest frame. After ten walks it takes the
- * lane of the instance. False: error; nothing is written in any case. */
+/* Takes the lane of the instance and walks the command on its newest frame. False: error; nothing
+ * is written in any case. */
 bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error);
+/* The number of the lane of its instance. */
+int64_t process_walk_lane(const struct process_walk *walk, const struct engine *engine);
 /* The two halves of it: to find the frame, and to walk on it. */
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error);
 bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);

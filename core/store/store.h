@@ -43,8 +43,9 @@ enum store_kind store_kind(const struct store *store);
 time_ms store_lag(struct store *store);
 
 /* What a transaction is for. Creations that write only what is their own may run beside each other;
- * the others run alone. A turn that reaps, or settles a run with effects, is a command. */
-enum store_purpose { STORE_TURN, STORE_COMMAND, STORE_CREATION };
+ * the others run alone. A turn that reaps, or settles a run with effects, is a command. The end of
+ * a hold is not waited for on the disk: what it writes may be lost with the machine. */
+enum store_purpose { STORE_TURN, STORE_COMMAND, STORE_CREATION, STORE_HOLD };
 
 /* One write transaction. */
 static inline bool store_begin(struct store *store, enum store_purpose purpose,
@@ -188,7 +189,8 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
 bool store_misses(const struct store *store, const struct acquire *serves);
 
 /* True if some other executor is provably dead or its lease has run out at `now`, as far as an
- * engine knows without reading the database. A file costs two system calls for each executor. */
+ * engine knows without reading the database. So it is where a command may have died with the lane
+ * of an instance. A file costs two system calls for each executor. */
 bool store_sees_dead(struct store *store, time_ms now);
 
 struct store_reaped {
@@ -265,11 +267,16 @@ static inline bool store_settle(struct store *store, struct outcome *outcome, ti
  * The outcomes must stay until then. */
 static inline bool store_settle_end(struct store *store, struct error *error);
 
+/* A lane that a command to a process holds. */
+struct lane_hold {
+    int64_t lane, token; /* token 0: it is not held */
+};
 /* What the operation log says of a command to an instance of a process. */
 struct store_entry {
     const char *verb, *entity;
     const char *before, *after; /* NULL: none */
     int64_t instance;
+    struct lane_hold hold; /* goes with the unit; zero: none */
 };
 /* Writes what a command to a process did, an outcome without a job's id, and its entry: in the open
  * transaction, or in one of its own. Of several processes that ask meanwhile one writes for all, as
@@ -482,13 +489,19 @@ struct lane_run {
     int64_t job, token, owner;       /* job 0: a command */
     char activity[JOB_NAME_MAX + 1]; /* of the job */
 };
-/* Looks whether a run in this lane has begun, or a command holds it. Runs of processes that have
- * died do not count. */
+/* What runs in this lane, or holds it. Runs of processes that have died do not count. */
 bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, struct error *error);
-/* Holds the lane for a command of the joined executor, in the open transaction. NO: it is taken. */
-enum answer store_lane_hold(struct store *store, int64_t lane, int64_t *token, struct error *error);
+/* Holds hold->lane for a command until that instant, in the open transaction. NO: it is taken. */
+enum answer store_lane_hold(struct store *store, struct lane_hold *hold, time_ms now, time_ms until,
+                            struct error *error);
+/* Moves on when it is free again, in the open transaction. */
+bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
+                       struct error *error);
 /* Releases it, in the open transaction. */
-bool store_lane_release(struct store *store, int64_t lane, int64_t token, struct error *error);
+bool store_lane_release(struct store *store, const struct lane_hold *hold, struct error *error);
+/* The rev of the instance's frame; NO: it does not run. */
+enum answer store_instance_rev(struct store *store, int64_t instance, int64_t *rev,
+                               struct error *error);
 
 /* Keeps a message for the next that waits for it, until its date. NO: something waits for it by
  * now. In a transaction. */

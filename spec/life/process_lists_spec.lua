@@ -129,19 +129,22 @@ describe("a list of commands to processes", function()
     assert.same({ "a", "b" }, looks)
   end)
 
-  it("is walked again where another change comes first, and calls no handler twice", function()
-    local place, calls, second = "sqlite:" .. folder .. "/jobs.db", 0, nil
+  it("has the lanes of its instances while it walks: another change is refused", function()
+    local place, calls, second, said = "sqlite:" .. folder .. "/jobs.db", 0, nil, nil
     local first = testing.engine { scripts = folder, store = place, missing = function(_, job)
       calls = calls + 1
-      if calls == 2 then
-        assert(second:set_variables(math.tointeger(job.instance), { by = "second" }))
+      if calls == 1 then
+        said = { second:set_variables(math.tointeger(job.instance) + 1, { by = "second" }) }
       end
     end }
-    second = testing.engine { scripts = folder, store = place, missing = function() end }
+    second = testing.engine { scripts = folder, store = place, patience = "PT0S",
+      missing = function() end }
     local ids = assert(first:start { { "beside", { key = "a" } }, { "beside", { key = "b" } } })
     assert.same(ids, first:correlate { { "go", { key = "a" } }, { "go", { key = "b" } } })
     assert.equal(2, calls)
-    assert.equal("second", first:instance(ids[2]).variables.by)
+    assert.same({ nil, ("instance %d: another command has its lane (waited PT0S, as patience "
+      .. "says)"):format(ids[2]), "conflict" }, said)
+    assert.equal(ids[2], second:set_variables(ids[2], { by = "second" }))
     assert.same({ "look" }, first:at(ids[1]))
     assert.same({ "look" }, first:at(ids[2]))
   end)

@@ -111,11 +111,18 @@ static bool ask_first(struct store *store, enum store_purpose purpose, struct fi
     return true;
 }
 
+/* A hold need not be on the disk. */
+static bool unhurry(struct store *store, enum store_purpose purpose, struct error *error) {
+    return purpose != STORE_HOLD ||
+           db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "");
+}
+
 static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
                          enum store_purpose purpose, struct first *first, struct error *error) {
     return db_run(&store->db, error, how == LOOKING ? look_sql : begin_sql, "") &&
-           (how == LOOKING || (postgres_gate(store, how == BESIDE_CREATIONS, error) &&
-                               ask_first(store, purpose, first, error))) &&
+           (how == LOOKING ||
+            (postgres_gate(store, how == BESIDE_CREATIONS, error) &&
+             unhurry(store, purpose, error) && ask_first(store, purpose, first, error))) &&
            read_begun(store, how != LOOKING, begun, error);
 }
 

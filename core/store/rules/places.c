@@ -233,7 +233,7 @@ bool place_permit(struct store *store, int64_t definition, int64_t permit, struc
 bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error) {
     return db_run(&store->db, error,
                   "INSERT INTO lane(id, token, owner) VALUES(?1, ?2, ?3) ON CONFLICT(id) DO UPDATE"
-                  " SET token=excluded.token, owner=excluded.owner",
+                  " SET token=excluded.token, owner=excluded.owner, until=NULL",
                   "iii", lane, token, store->self.id);
 }
 
@@ -246,6 +246,32 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
     CRASH_POINT("lane_taken");
     *taken = db_changes(&store->db) > 0;
     return true;
+}
+
+bool place_hold_until(struct store *store, int64_t lane, int64_t token, time_ms now, time_ms until,
+                      bool *taken, struct error *error) {
+    if (!db_run(&store->db, error,
+                "INSERT INTO lane(id, token, owner, until) VALUES(?1, ?2, 0, ?3)"
+                " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until"
+                " WHERE lane.until<=?4",
+                "iiii", lane, token, until, now))
+        return false;
+    CRASH_POINT("lane_taken");
+    *taken = db_changes(&store->db) > 0;
+    return true;
+}
+
+bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
+                      time_ms until, struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE lane SET token=?2, owner=0, until=?4 WHERE id=?1 AND owner=?3", "iiii",
+                  lane, token, owner, until);
+}
+
+bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms until,
+                   struct error *error) {
+    return db_run(&store->db, error, "UPDATE lane SET until=?3 WHERE id=?1 AND token=?2", "iii",
+                  lane, token, until);
 }
 
 static bool lane_show(struct store *store, const struct place_key *key, struct error *error) {

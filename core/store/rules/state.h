@@ -242,13 +242,14 @@ struct store {
     bool writing;                        /* a transaction is open, */
     bool looking;                        /* or one that only reads */
     struct meta meta, stored;            /* as used, and as the table has it */
-    int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
-    int lines;      /* what runs have said, the same way */
-    time_ms timer;  /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
-    int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
-    int paged;      /* streams of which the last page of ready jobs had rows */
-    bool laned;     /* most jobs that the last acquisition met were in lanes, */
-    bool lanes_run; /* and three of four of them had to be parked */
+    int incidents;     /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int lines;         /* what runs have said, the same way */
+    time_ms timer;     /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
+    int64_t placed;    /* rows that were put into `ready` behind an acquisition's back */
+    int paged;         /* streams of which the last page of ready jobs had rows */
+    bool laned;        /* most jobs that the last acquisition met were in lanes, */
+    bool lanes_run;    /* and three of four of them had to be parked */
+    bool lanes_unheld; /* no job was parked since no command held the lane of an instance */
     struct store_acquire_stats met;
     struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
         struct id_set now, before;

@@ -75,6 +75,7 @@ struct sqlite {
     bool torn;         /* a sync of the log has failed here */
     bool mending;      /* a sync of it has failed, and this store moves it into the database */
     int schema;        /* the version that this program makes */
+    bool unhurried;    /* the end of this transaction is not waited for on the disk */
     bool outdated;     /* the schema is newer than this program */
     bool parting;      /* no more is written than what gives its locks back */
     struct intact intact;

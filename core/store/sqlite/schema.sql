@@ -70,7 +70,8 @@ CREATE TABLE limited(     -- the runs of definitions with a limit, also those wh
   definition INT, token INT, id INT NOT NULL, owner INT NOT NULL, -- id 0: of jobs that share a place
   PRIMARY KEY(definition, token)) WITHOUT ROWID, STRICT;
 CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
-  id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL) STRICT;
+  id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL,
+  until INT) STRICT;      -- of a command, whose owner is 0: then it is free again
 
 CREATE TABLE ended(
   seq INTEGER PRIMARY KEY, job INT NOT NULL, stream INT NOT NULL, outcome INT NOT NULL,

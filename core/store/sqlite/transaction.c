@@ -37,7 +37,6 @@ static int begin_try(struct store *store) {
 }
 
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error) {
-    (void)purpose; /* there is one writer at a time */
     if (!transaction_may_begin(store, error))
         return false;
     if (sqlite_of(store)->broken)
@@ -66,6 +65,7 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
                                    : db_fail(&store->db, error);
     }
     store->writing = true;
+    sqlite_of(store)->unhurried = purpose == STORE_HOLD; /* else there is one writer at a time */
     CRASH_POINT("transaction_begun");
     if (intact_begun(store, error) && migrate_current(store, error) && meta_read(store, error))
         return true;
@@ -102,7 +102,7 @@ bool sqlite_commit(struct store *store, struct error *error) {
     CRASH_POINT("commit_after");
     gates_drop(store);
     transaction_committed(store);
-    return log_sync_seen(store, error);
+    return sqlite_of(store)->unhurried || log_sync_seen(store, error);
 }
 
 void sqlite_rollback(struct store *store) {

@@ -73,6 +73,7 @@ static void put_entry(struct packer *to, const struct store_entry *entry) {
     put_text(to, entry->before);
     put_text(to, entry->after);
     pack_bytes(to, &entry->instance, sizeof entry->instance);
+    pack_bytes(to, &entry->hold, sizeof entry->hold);
 }
 
 /* The settings that decide what is written of a unit, of its jobs and its entry. */
@@ -152,7 +153,8 @@ static bool get_created(struct opener *from, struct outcome *outcome) {
 static bool get_entry(struct opener *from, struct store_entry *entry) {
     return open_string(from, &entry->verb) && open_string(from, &entry->entity) &&
            open_string(from, &entry->before) && open_string(from, &entry->after) &&
-           open_bytes(from, &entry->instance, sizeof entry->instance);
+           open_bytes(from, &entry->instance, sizeof entry->instance) &&
+           open_bytes(from, &entry->hold, sizeof entry->hold);
 }
 
 static bool get_settings(struct opener *from, struct settings *settings) {

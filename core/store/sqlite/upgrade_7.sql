@@ -9,3 +9,6 @@ ALTER TABLE job ADD COLUMN failed_activity TEXT;
 
 -- An incident of a called instance is the root cause of one in each caller.
 CREATE INDEX incident_root ON incident(root_cause) WHERE root_cause IS NOT NULL;
+
+-- A lane that a command holds is free again at this instant; absent: a run of an executor has it.
+ALTER TABLE lane ADD COLUMN until INT;

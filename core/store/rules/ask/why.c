@@ -266,14 +266,13 @@ static enum answer lane_say_held(struct why *why, const char *key, int64_t job, 
                                  struct error *error) {
     const struct executor_info *info = executor_list_find(&why->executors, owner);
     char name[JOB_NAME_MAX + 32];
+    if (!owner)
+        return why_say(why, "lane", "waits for its lane \"%s\": a command holds it", key);
     snprintf(name, sizeof name, "%s/%lld", info ? info->name : "?", (long long)owner);
     json_put_text(why->answer, "executor", name);
     enum answer said = lane_say_stuck(why, key, name, error);
     if (said)
         return said;
-    if (!job && info && !info->workers)
-        return why_say(why, "lane", "waits for its lane \"%s\": a command on %s holds it", key,
-                       name);
     if (!job)
         return why_say(why, "lane",
                        "waits for its lane \"%s\": a run on %s whose job was taken away has not "

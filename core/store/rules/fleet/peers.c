@@ -193,5 +193,5 @@ bool store_sees_dead(struct store *store, time_ms now) {
         if (store->engine->has_died(store, peer->id))
             return true;
     }
-    return false;
+    return !store->lanes_unheld;
 }

@@ -57,6 +57,11 @@ enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct e
     return YES;
 }
 
+enum answer store_instance_rev(struct store *store, int64_t instance, int64_t *rev,
+                               struct error *error) {
+    return instance_rev(store, instance, rev, error);
+}
+
 static bool instance_insert(struct store *store, const struct unit_instance *one, int64_t rev,
                             struct error *error) {
     return db_run(&store->db, error,

@@ -5,96 +5,98 @@
 
 /* ---- the lane for a command ---- */
 
-/* The jobs of the lane that are locked: at most one of them runs. */
-static bool runners_read(struct store *store, int64_t lane, struct lane_run *list, size_t max,
-                         size_t *count, struct error *error) {
-    struct row *rows = db_query(&store->db, error,
-                                "SELECT l.id, l.token, l.owner, j.activity FROM locked l JOIN job j"
-                                " ON j.id=l.id WHERE l.lane=?1 LIMIT ?2",
-                                "in", lane, (int)max);
-    enum answer step = NO;
-    *count = 0;
-    while ((step = db_step(&store->db, rows, error)) == YES) {
-        struct lane_run *run = &list[(*count)++];
-        const char *activity = row_text(rows, 3);
-        *run = (struct lane_run){.job = row_int(rows, 0), .token = row_int(rows, 1), .held = true};
-        run->owner = row_int(rows, 2);
-        snprintf(run->activity, sizeof run->activity, "%s", activity ? activity : "");
-    }
-    return step == NO;
-}
-
-/* YES: a worker of the owner has begun it. */
-static enum answer has_begun(struct store *store, const struct lane_run *run, struct error *error) {
-    struct running running = {0};
-    if (store->kind == STORE_MEMORY || store->engine->has_died(store, run->owner))
-        return NO;
-    if (!store->engine->running(store, run->owner, &running)) {
-        db_no_memory(&store->db, error);
-        return FAILED;
-    }
-    bool begun = running_has(&running, run->job, run->token);
-    running_clear(&running);
-    return begun ? YES : NO;
-}
-
-/* A command that has the lane, or a run that insists on it; of another executor. */
-static enum answer has_taken(struct store *store, int64_t lane, struct lane_run *run,
+/* Says what has the lane: a command, which has no job, or a run. NO: nothing does. */
+static enum answer lane_read(struct store *store, int64_t lane, struct lane_run *run,
                              struct error *error) {
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT a.owner, l.id, j.activity FROM lane a LEFT JOIN locked l"
-                 " ON l.token=a.token AND l.owner=a.owner LEFT JOIN job j ON j.id=l.id"
-                 " WHERE a.id=?1",
+                 "SELECT a.owner, l.id, j.activity FROM lane a LEFT JOIN locks l"
+                 " ON l.lane=a.id OR (l.token=a.token AND l.owner=a.owner) LEFT JOIN job j"
+                 " ON j.id=l.id WHERE a.id=?1 ORDER BY l.token LIMIT 1",
                  "i", lane);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
     const char *activity = row_text(row, 2);
-    *run = (struct lane_run){.owner = row_int(row, 0), .job = row_int(row, 1)};
+    *run = (struct lane_run){.owner = row_int(row, 0), .job = row_int(row, 1), .held = true};
     snprintf(run->activity, sizeof run->activity, "%s", activity ? activity : "");
     row_done(row);
-    run->held = store->kind != STORE_MEMORY && run->owner != store->self.id &&
-                !store->engine->has_died(store, run->owner);
-    return run->held ? YES : NO;
+    return YES;
 }
 
-/* The lane has a row: what is in it? */
-static enum answer lane_busy(struct store *store, int64_t lane, struct lane_run *run,
-                             struct error *error) {
-    enum { RUNS = 64 };
-    struct lane_run list[RUNS];
-    size_t count = 0;
-    if (!runners_read(store, lane, list, RUNS, &count, error))
-        return FAILED;
-    enum answer busy = count ? NO : has_taken(store, lane, run, error);
-    for (size_t i = 0; busy == NO && i < count; i++)
-        if ((busy = has_begun(store, &list[i], error)) == YES)
-            *run = list[i];
-    return busy;
+/* A store in memory has one thread: nothing runs while a command asks. What this executor has taken
+ * and not begun waits for it. */
+static bool is_idle(const struct store *store, const struct lane_run *run) {
+    return store->kind == STORE_MEMORY || run->owner == store->self.id;
 }
 
 bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, struct error *error) {
-    int64_t one = 0;
     *run = (struct lane_run){0};
-    enum answer busy =
-        db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1", "i", lane);
-    if (busy == YES)
-        busy = lane_busy(store, lane, run, error);
-    return busy != FAILED;
+    enum answer found = lane_read(store, lane, run, error);
+    if (found == YES && run->owner)
+        run->held = !is_idle(store, run) && !store->engine->has_died(store, run->owner);
+    return found != FAILED;
 }
 
-enum answer store_lane_hold(struct store *store, int64_t lane, int64_t *token,
+enum answer store_lane_hold(struct store *store, struct lane_hold *hold, time_ms now, time_ms until,
                             struct error *error) {
     bool taken = false;
-    *token = meta_token(store);
-    if (!place_hold(store, lane, *token, &taken, error))
+    int64_t owner = 0, token = meta_token(store);
+    if (!place_hold_until(store, hold->lane, token, now, until, &taken, error))
         return FAILED;
-    return taken ? YES : NO;
+    enum answer found = taken ? YES
+                              : db_value(&store->db, error, &owner,
+                                         "SELECT owner FROM lane WHERE id=?1", "i", hold->lane);
+    if (found == FAILED)
+        return FAILED;
+    bool dead = owner && owner != store->self.id && store->engine->has_died(store, owner);
+    if (dead && !place_hold_after(store, hold->lane, token, owner, until, error))
+        return FAILED;
+    hold->token = taken || dead ? token : 0;
+    return taken || dead ? YES : NO;
 }
 
-bool store_lane_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
-    return place_release(store, lane, token, error);
+bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
+                       struct error *error) {
+    return place_hold_on(store, hold->lane, hold->token, until, error);
+}
+
+bool store_lane_release(struct store *store, const struct lane_hold *hold, struct error *error) {
+    return place_release(store, hold->lane, hold->token, error);
+}
+
+/* ---- of commands that have died ---- */
+
+enum { EXPIRED_MAX = 1000 }; /* that go in one turn */
+
+static enum answer expired_next(struct store *store, time_ms now, struct lane_hold *hold,
+                                struct error *error) {
+    struct row *row =
+        db_query(&store->db, error, "SELECT id, token FROM lane WHERE until<=?1 LIMIT 1", "i", now);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step;
+    *hold = (struct lane_hold){row_int(row, 0), row_int(row, 1)};
+    row_done(row);
+    return YES;
+}
+
+bool lanes_expire(struct store *store, time_ms now, bool *changed, struct error *error) {
+    struct lane_hold hold;
+    int64_t one = 0;
+    enum answer found = NO;
+    for (int i = 0; i < EXPIRED_MAX; i++) {
+        if ((found = expired_next(store, now, &hold, error)) != YES)
+            break;
+        if (!place_release(store, hold.lane, hold.token, error))
+            return false;
+        *changed = true;
+    }
+    if (found == NO)
+        found = db_value(&store->db, error, &one,
+                         "SELECT 1 FROM lane WHERE until IS NOT NULL LIMIT 1", "");
+    store->lanes_unheld = found == NO;
+    return found != FAILED;
 }
 
 /* ---- for a run outside of it ---- */

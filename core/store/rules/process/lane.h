@@ -6,6 +6,9 @@
 
 enum { LANE_CONFLICTS = 10 }; /* of a unit in a row; then its run takes the lane */
 
+/* Frees those that a command holds longer than it said: it has died. *changed: some were. */
+bool lanes_expire(struct store *store, time_ms now, bool *changed, struct error *error);
+
 /* Takes the lane of its instance for a run outside of it, whose job is behind once more. Then no
  * exclusive job and no command comes first. No effect while another run has the lane. */
 bool lane_insist(struct store *store, struct job *job, struct error *error);

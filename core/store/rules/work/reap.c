@@ -3,6 +3,7 @@
 #include "base/crash_point.h"
 #include "store/rules/capacity.h"
 #include "store/rules/locks.h"
+#include "store/rules/process/lane.h"
 #include "store/rules/stuck.h"
 #include "store/rules/suspects.h"
 #include "store/rules/work/work.h"
@@ -83,7 +84,8 @@ bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, st
     *reaped = (struct store_reaped){0};
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
-    bool done = reap_all(store, now, reaped, &changed, error);
+    bool done =
+        reap_all(store, now, reaped, &changed, error) && lanes_expire(store, now, &changed, error);
     if (done && changed) { /* a lane that is free shows what was parked, not what stood ready */
         store->ring.everybody = true;
         capacity_blind(store);

@@ -10,7 +10,8 @@ enum answer work_unit(struct store *store, struct outcome *outcome, const struct
     bool done =
         work_settle(store, outcome, now, &outcome->settled, error) && work_settle_end(store, error);
     bool behind = done && outcome->settled == SETTLED_BEHIND;
-    done = done && (behind || store_note(store, entry, now, error));
+    done = done && (behind || store_note(store, entry, now, error)) &&
+           (behind || !entry->hold.token || store_lane_release(store, &entry->hold, error));
     if (!unit_end(store, own, done, error))
         return FAILED;
     return behind ? NO : YES;

@@ -1,0 +1,189 @@
+-- Commands to one instance at the same time, from several programs. Each takes the lane of the
+-- instance before it walks: one does what is to be done, and the others find it done.
+local executors = require "spec.support.executors"
+local moonshift = require "moonshift"
+local process = require "spec.support.process"
+
+local TASKS, PROGRAMS = 5, 4
+
+local files = {
+  ["processes/two.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.task "first" {}, p.step "book" { run = "book" }, p.task "last" {} }]],
+  ["processes/waits.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.receive "paid" { message = "paid", key = "${instance.key}" },
+      p.step "book" { run = "book" }, p.task "last" {} }]],
+  ["processes/stays.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.parallel {
+      { p.task "first" {}, p.step "stay" { run = "stay" } },
+      { p.receive "go" {}, p.step "later" { run = "book", async = true } } }, p.task "last" {} }]],
+  ["processes/at_once.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.step "book" { run = "book" }, p.task "last" {} }]],
+  ["handlers/book.lua"] = [[
+    return function(job)
+      local file <close> = assert(io.open(job.variables.place .. "/called", "a"))
+      file:write(job.instance .. "\n")
+    end]],
+  -- Stays until the file `go` is there.
+  ["handlers/stay.lua"] = [[
+    return function(job)
+      local place = job.variables.place
+      assert(io.open(place .. "/begun", "w")):close()
+      os.execute(("while [ ! -e %s/go ]; do sleep 0.02; done"):format(place))
+    end]],
+  ["handlers/plain.lua"] = "return function() end",
+}
+
+describe("commands to one instance at the same time", function()
+  local place, engine
+
+  before_each(function()
+    place = executors.place(files)
+    engine = assert(moonshift.open { store = place.url, scripts = place.path })
+  end)
+
+  after_each(function()
+    engine:close()
+    place.remove()
+  end)
+
+  -- Runs commands, each in a program of its own, and returns how many said what.
+  local function race(list)
+    local pids, outs = {}, {}
+    for i, words in ipairs(list) do
+      outs[i] = os.tmpname()
+      words[#words + 1], words[#words + 2] = "-C", place.path
+      words[#words + 1], words[#words + 2] = "--store", place.url
+      pids[i] = process.start(outs[i], table.unpack(words))
+    end
+    local said = {}
+    for i, pid in ipairs(pids) do
+      process.await_end(pid, 60)
+      local text = process.read(outs[i]):gsub("%d+", "N")
+      os.remove(outs[i])
+      said[text] = (said[text] or 0) + 1
+    end
+    return said
+  end
+
+  local function calls()
+    local file = io.open(place.path .. "/called")
+    local text = file and file:read "a" or ""
+    return select(2, text:gsub("\n", ""))
+  end
+
+  local function free()
+    assert.same({}, place.sql "SELECT id FROM lane")
+  end
+
+  it("complete a task once, and call what is behind it once", function()
+    local done, gone = 0, 0
+    for n = 1, TASKS do
+      local id = assert(engine:start("two", { variables = { place = place.path } }))
+      local task = tostring(engine:tasks({ instance = id }):one().id)
+      local list = {}
+      for i = 1, PROGRAMS do
+        list[i] = { "task", "complete", task, "--now" }
+      end
+      for text, count in pairs(race(list)) do
+        done = done + (text:find "completed" and count or 0)
+        gone = gone + (text:find "no task N that is open" and count or 0)
+      end
+      assert.equal(n, calls())
+    end
+    assert.same({ TASKS, TASKS * (PROGRAMS - 1) }, { done, gone })
+    free()
+  end)
+
+  it("give a message to its receiver once", function()
+    local id = assert(engine:start("waits", { key = "k", variables = { place = place.path } }))
+    local list = {}
+    for i = 1, PROGRAMS do
+      list[i] = { "message", "paid", "--key", "k", "--now" }
+    end
+    race(list)
+    assert.equal(1, calls())
+    assert.equal("last", engine:tasks({ instance = id }):one().activity)
+    free()
+  end)
+
+  -- An instance to which a command is done whose handler stays.
+  local function hold()
+    local id = assert(engine:start("stays", { variables = { place = place.path } }))
+    local task = tostring(engine:tasks({ instance = id }):one().id)
+    local pid = process.start(place.path .. "/out", "task", "complete", task, "--now", "-C",
+      place.path, "--store", place.url)
+    place.pids[#place.pids + 1] = pid
+    process.await("the handler of the command", 20, function()
+      local file = io.open(place.path .. "/begun")
+      return file and file:close()
+    end)
+    return id, pid
+  end
+
+  local function go()
+    assert(io.open(place.path .. "/go", "w")):close()
+  end
+
+  it("hold nobody up but the instance, while a handler runs", function()
+    process.environment = "MOONSHIFT_PATIENCE=PT1S"
+    local id, pid = hold()
+    process.environment = ""
+    place.executor("--workers", "2")
+    local other = assert(engine:start("two", { variables = { place = place.path } }))
+    assert(engine:complete(engine:tasks({ instance = other }):one().id))
+    for _ = 1, 20 do
+      assert(engine:enqueue "plain")
+    end
+    process.await("the plain jobs", 20, function()
+      return engine:jobs({ handler = "plain" }):count() == 0
+    end)
+    engine:close()
+    engine = assert(moonshift.open { store = place.url, scripts = place.path, patience = "PT3S" })
+    -- Longer than the hold was made for: it was moved on.
+    assert.same({ ("instance %d: another command has its lane (waited PT3S, as patience says)")
+      :format(id), "conflict" }, { select(2, engine:set_variables(id, { x = 1 })) })
+    go()
+    process.await_end(pid, 20)
+    assert(engine:set_variables(id, { x = 2 }))
+    assert.equal(2, engine:instance(id).variables.x)
+    free()
+  end)
+
+  it("leave the lane within `patience` where one of them is killed", function()
+    process.environment = "MOONSHIFT_PATIENCE=PT2S"
+    local id, pid = hold()
+    process.environment = ""
+    process.kill(pid, "KILL")
+    process.await_end(pid, 20)
+    assert.equal(1, #place.sql "SELECT id FROM lane")
+    assert(engine:set_variables(id, { x = 1 }))
+    free()
+  end)
+
+  -- What is refused, before a handler is called.
+  local function refused(why, done, message, code)
+    assert.same({ nil, why, "conflict" }, { done, message, code })
+    assert.equal(0, calls())
+  end
+
+  it("are refused before the first handler where the instance is suspended", function()
+    local id = assert(engine:start("two", { variables = { place = place.path } }))
+    local waiting = assert(engine:start("waits", { key = "k", variables = { place = place.path } }))
+    for _, one in ipairs { id, waiting } do
+      assert(engine:suspend_instance(one))
+    end
+    local why = "instance %d is suspended"
+    refused(why:format(id), engine:complete(engine:tasks({ instance = id }):one().id))
+    refused(why:format(waiting), engine:correlate("paid", { key = "k" }))
+  end)
+
+  it("are refused before the first handler where the process is suspended", function()
+    assert(engine:suspend_process "at_once")
+    refused("the process is suspended", engine:start("at_once",
+      { variables = { place = place.path } }))
+  end)
+end)
