@@ -166,6 +166,8 @@ static bool refuse_failure(const struct process_walk *walk, struct engine *engin
     }
     if (gone_meanwhile(walk, engine, error))
         return false;
+    if (outcome->held)
+        return error_set(error, ERROR_CONFLICT, "%s", text);
     if (outcome->kind == OUTCOME_FAILURE)
         return error_set(error, ERROR_FAILED, "%s", text);
     return error_set(error, ERROR_CONFLICT, "the command did not come to its end: %s", text);

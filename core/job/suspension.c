@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[SUSPENSIONS] = {"job",   "definition", "instance",
-                                               "batch", "schedule",   "process"};
+static const char *const names[SUSPENSIONS] = {"job",      "definition", "instance", "batch",
+                                               "schedule", "process",    "caller"};
 
 int suspension_find(const char *name) {
     for (int i = 0; name && i < SUSPENSIONS; i++)

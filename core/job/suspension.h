@@ -15,11 +15,13 @@ enum suspension {
     SUSPENDED_INSTANCE = 4,
     SUSPENDED_BATCH = 8,
     SUSPENDED_SCHEDULE = 16,
-    SUSPENDED_PROCESS = 32
+    SUSPENDED_PROCESS = 32,
+    SUSPENDED_CALLER = 64 /* its instance would end into one that is suspended */
 };
-enum { SUSPENSIONS = 6 };
+enum { SUSPENSIONS = 7 };
 
-/* What `activate ID` takes away; an instance and a process are activated by their own verbs. */
+/* What `activate ID` takes away; an instance and a process are activated by their own verbs, which
+ * also release what waits for a caller. */
 #define SUSPENDED_BY_NAME                                                                          \
     (SUSPENDED_JOB | SUSPENDED_DEFINITION | SUSPENDED_BATCH | SUSPENDED_SCHEDULE)
 

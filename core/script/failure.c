@@ -36,6 +36,7 @@ static int describe(lua_State *L) {
     if (lua_istable(L, 1)) {
         failure->permanent = describe_flag(L, "permanent");
         failure->conflict = describe_flag(L, "conflict");
+        failure->held = describe_flag(L, "held");
         failure->later = describe_flag(L, "later");
         lua_getfield(L, 1, "message");
         if (!lua_isstring(L, -1) && luaL_getmetafield(L, 1, "__tostring") == LUA_TNIL &&

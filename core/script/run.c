@@ -273,8 +273,9 @@ static void fail_by_error(struct script *script, struct outcome *outcome) {
     outcome->permanent = failure.permanent;
     if (failure.later)
         put_off(outcome);
-    else if (failure.conflict || script->run->lost)
+    else if (failure.conflict || failure.held || script->run->lost)
         fail_by_conflict(script, outcome);
+    outcome->held = failure.held && outcome->kind == OUTCOME_CONFLICT;
 }
 
 static void fail(struct script *script, struct outcome *outcome, time_ms timeout) {

@@ -21,6 +21,20 @@ local files = {
     return { process.task "look" {} }]],
   ["processes/many.lua"] = [[local process = require "moonshift.process"
     return { process.step "work" { run = "work", async = true } }]],
+  ["processes/calls.lua"] = [[local process = require "moonshift.process"
+    return { process.call "one" {}, process.step "note" { run = "note" } }]],
+  ["processes/jobs.lua"] = [[local process = require "moonshift.process"
+    return { process.call "many" {} }]],
+  ["processes/outer.lua"] = [[local process = require "moonshift.process"
+    return { process.call "jobs" {} }]],
+  ["processes/turns.lua"] = [[local process = require "moonshift.process"
+    return { process.each "turn" { times = 3, parallel = true, process.call "many" {} } }]],
+  ["processes/throws.lua"] = [[local process = require "moonshift.process"
+    return { process.step "throw" { run = "throw", async = true } }]],
+  ["processes/catches.lua"] = [[local process = require "moonshift.process"
+    return { process.call "throws" { on_error = { "E", process.step "note" { run = "note" } } } }]],
+  ["handlers/throw.lua"] = "return function(job) job:throw 'E' end",
+  ["handlers/note.lua"] = "return function(job) job.variables.went_on = 'yes' end",
   ["handlers/work.lua"] = "return function() end",
 }
 
@@ -48,6 +62,100 @@ describe("suspension", function()
     end
     return table.concat(found, " ")
   end
+
+  describe("of a caller", function()
+    local function successes(name)
+      return engine:log({ handler = "process/" .. name, outcome = "successful" }):count()
+    end
+
+    local function callees(id)
+      return engine:instances({ parent = id }):ids()
+    end
+
+    it("refuses the task that would end a called instance, before the caller calls anything", function()
+      local top = assert(engine:start "calls")
+      local task = engine:tasks({ instance = callees(top)[1] }):one().id
+      engine:suspend_instance(top)
+      assert.same({ ("instance %d, which has called, is suspended"):format(top), "conflict" },
+        { select(2, engine:complete(task)) })
+      assert.same({ 1, 0 }, { #callees(top), #engine:log({ handler = "note" }):list() })
+      engine:activate_instance(top)
+      assert(engine:complete(task))
+      assert.equal("completed", engine:instance(top).how)
+      assert.equal("yes", engine:instance(top).variables.went_on)
+    end)
+
+    it("keeps the job that would end a called instance waiting, with its retries", function()
+      local one = assert(engine:start "jobs")
+      engine:suspend_instance(one)
+      engine:drain()
+      local job = engine:jobs({ instance = tostring(callees(one)[1]) }):one()
+      assert.same({ 3, { "caller" }, 1 }, { job.retries, job.suspended_by, #callees(one) })
+      assert.truthy(engine:why(job.id):find("by the instance that called its own", 1, true))
+      assert.equal(0, engine:incidents():count())
+      engine:advance "P1D"
+      assert.equal(0, successes "many/work")
+      engine:activate_instance(one)
+      engine:drain()
+      assert.equal("completed", engine:instance(one).how)
+      assert.equal(1, successes "many/work")
+    end)
+
+    it("holds each turn of a multi-instance call", function()
+      local top = assert(engine:start "turns")
+      engine:suspend_instance(top)
+      engine:drain()
+      assert.same({ 3, 3 }, { #callees(top), engine:jobs({ suspended = true }):count() })
+      for _, job in ipairs(engine:jobs():list()) do
+        assert.same({ 3, { "caller" } }, { job.retries, job.suspended_by })
+      end
+      engine:activate_instance(top)
+      engine:drain()
+      assert.equal("completed", engine:instance(top).how)
+    end)
+
+    it("reaches up through instances that are not suspended themselves", function()
+      local root = assert(engine:start "outer")
+      engine:suspend_instance(root)
+      engine:drain()
+      assert.equal(1, engine:jobs({ suspended = true }):count())
+      engine:activate_instance(root)
+      engine:drain()
+      assert.equal("completed", engine:instance(root).how)
+    end)
+
+    it("counts as well if its process is suspended with its instances", function()
+      local one = assert(engine:start "jobs")
+      engine:suspend_process("jobs", { include_instances = true })
+      engine:drain()
+      assert.equal(1, engine:jobs({ suspended = true }):count())
+      engine:activate_process("jobs", { include_instances = true })
+      engine:drain()
+      assert.equal("completed", engine:instance(one).how)
+    end)
+
+    it("does not catch an error that a called instance throws", function()
+      local one = assert(engine:start "catches")
+      engine:suspend_instance(one)
+      engine:drain()
+      assert.same({ { "caller" }, nil }, { engine:jobs():one().suspended_by,
+        engine:instance(one).variables.caught })
+      engine:activate_instance(one)
+      engine:drain()
+      assert.equal("completed", engine:instance(one).how)
+    end)
+
+    it("lets the called instance be cancelled", function()
+      local top = assert(engine:start "calls")
+      engine:suspend_instance(top)
+      assert(engine:cancel_instance(callees(top)[1]))
+      assert.equal(0, engine:instances():count())
+      local turns = assert(engine:start "turns")
+      engine:suspend_instance(turns)
+      assert.equal("conflict", (select(3, engine:cancel_instance(callees(turns)[1]))))
+      assert(engine:cancel_instance(turns))
+    end)
+  end)
 
   describe("of an instance", function()
     local top, middle, low

@@ -68,6 +68,15 @@ function called.caller(w, inst)
   end
 end
 
+-- check(w, caller): raises if the caller is suspended: it must not go on. A job then waits until the
+-- activation, and loses no retry.
+function called.check(w, caller)
+  if caller.held then
+    local text = ("instance %d, which has called, is suspended"):format(caller.id)
+    error(w.context.host and { message = text, held = true } or text, 0)
+  end
+end
+
 -- Maps the variables of a called instance back to its caller.
 function called.map_back(w, caller, token, inst)
   local step = caller.plan.steps[token.at]
@@ -81,6 +90,7 @@ end
 function called.returned(w, inst)
   local caller, token = called.caller(w, inst)
   if caller then
+    called.check(w, caller)
     called.map_back(w, caller, token, inst)
     token.more = nil
     w:push(walk.leave, caller, token, caller.plan.steps[token.at])
@@ -90,6 +100,9 @@ end
 -- cancelled(w, caller, token): the called instance was cancelled, and the calling activity with it.
 function called.cancelled(w, caller, token)
   local step = caller.plan.steps[token.at]
+  if token.scope ~= caller.frame.outer then
+    called.check(w, caller) -- a sub-process would end, or the next turn begin
+  end
   token.state, token.more, token.begun = "run", nil, true
   w.scopes.cancel_activity(w, caller, token)
   if token.scope.state == "body" then

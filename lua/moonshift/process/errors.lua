@@ -103,6 +103,9 @@ function errors.throw(w, inst, token, thrown)
   repeat
     local host, step = find(at_inst, at_token, thrown.code)
     if step then
+      if at_inst ~= inst then
+        w.called.check(w, at_inst)
+      end
       return caught(w, at_inst, host, step, thrown)
     end
     local caller, call = w.called.caller(w, at_inst)

@@ -23,7 +23,7 @@ function instance.open(w, row)
   local self = setmetatable({
     id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = f.root,
     key = row.key, tenant = row.tenant, way = row.id .. ":", walk = w, trail = {},
-    plan = plan_of(w, row.version), frame = f,
+    plan = plan_of(w, row.version), frame = f, held = row.held,
   }, Instance)
   large.open(self)
   return self

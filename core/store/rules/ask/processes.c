@@ -411,16 +411,16 @@ json_t *store_frame(struct store *store, int64_t id, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant,"
-                 " i.started, v.key FROM instance i JOIN process_version v"
-                 " ON v.id=i.version WHERE i.id=?1",
+                 " i.started, v.key, CASE WHEN " SUSPENDED("i.id") " THEN 1 ELSE 0 END"
+                 " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id=?1",
                  "i", id);
     enum answer step = db_step(&store->db, row, error);
     json_t *found = step == NO ? json_null() : NULL;
     if (step == YES) {
-        found = json_pack("{sI sI sI ss ss? ss? ss}", "id", (json_int_t)id, "version",
+        found = json_pack("{sI sI sI ss ss? ss? ss sb}", "id", (json_int_t)id, "version",
                           (json_int_t)row_int(row, 0), "rev", (json_int_t)row_int(row, 1), "frame",
                           row_text(row, 2), "key", row_text(row, 5), "tenant", row_text(row, 6),
-                          "process", row_text(row, 8));
+                          "process", row_text(row, 8), "held", (int)row_int(row, 9));
         json_put(found, "parent", query_column(row, 3));
         json_put(found, "root", query_column(row, 4));
         json_put(found, "started", query_column(row, 7));

@@ -2,6 +2,7 @@
  * create.c looks at, those created later (rules §12). */
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
+#include "store/rules/process/caller.h"
 #include "store/rules/process/version.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +160,7 @@ bool instance_command(struct store *store, struct command *command, struct step 
                          "instance \"%s\": neither it nor any of its jobs is suspended",
                          command->instance);
     return commands_set_suspended(store, step->ids, SUSPENDED_INSTANCE, suspends, now, error) &&
+           (suspends || command->goes_on || caller_release(store, number, now, error)) &&
            operation_write_ids(store, command->name, entity, step->ids,
                                suspends ? "active" : "suspended", suspends ? "suspended" : "active",
                                now, error);

@@ -2,6 +2,7 @@
  * the jobs of its definitions wait (rules §23). And who does a user task. */
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
+#include "store/rules/process/caller.h"
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/version.h"
 #include <stdio.h>
@@ -49,6 +50,9 @@ bool process_command(struct store *store, struct command *command, struct step *
     if (!command->goes_on && (!version_suspend(store, command->process, command->version,
                                                suspension_of(command), error) ||
                               !catalog_changed(store, error)))
+        return false;
+    bool releases = !suspends && !command->goes_on;
+    if (releases && !caller_release_process(store, command->process, now, error))
         return false;
     return members_read(store, step, command, suspends, error) &&
            commands_set_suspended(store, step->ids, SUSPENDED_PROCESS, suspends, now, error) &&

@@ -1,6 +1,7 @@
 #include "store/rules/process/unit.h"
 #include "base/crash_point.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/process/caller.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
@@ -71,6 +72,24 @@ static bool command_may(struct store *store, const struct unit *unit, struct err
             error_set(error, ERROR_CONFLICT, "instance %lld is suspended", (long long)one->id));
 }
 
+/* A suspended caller does not go on: a command is refused, a job waits for the activation. */
+static enum unit_guarded guard_callers(struct store *store, struct outcome *outcome,
+                                       struct error *error) {
+    const struct unit *unit = outcome->unit;
+    if (unit->instance_count < 2)
+        return UNIT_FINE;
+    int64_t held = caller_held(store, unit, error);
+    if (!held)
+        return UNIT_FINE;
+    if (held > 0 && outcome->job->id)
+        return caller_hold(outcome, held) || db_no_memory(&store->db, error) ? UNIT_HELD
+                                                                             : UNIT_FAILED;
+    outcome->undone = held > 0;
+    if (held > 0)
+        caller_refuse(held, error);
+    return UNIT_FAILED;
+}
+
 static bool messages_may(struct store *store, const struct unit *unit, struct error *error) {
     for (size_t i = 0; i < unit->message_count; i++)
         if (!message_check(store, &unit->messages[i], error))
@@ -137,6 +156,9 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struc
     enum unit_guarded guarded = guard_frames(store, outcome, error);
     if (guarded != UNIT_FINE)
         return guard_lock(store, outcome, guarded, error);
+    guarded = guard_callers(store, outcome, error);
+    if (guarded != UNIT_FINE)
+        return guarded;
     CRASH_POINT("unit_guarded");
     outcome->unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
     return UNIT_FINE;

@@ -2,6 +2,7 @@
  */
 #include "base/crash_point.h"
 #include "base/text.h"
+#include "job/suspension.h"
 #include "store/rules/admission.h"
 #include "store/rules/backlog.h"
 #include "store/rules/batch/batch.h"
@@ -12,6 +13,7 @@
 #include "store/rules/incident.h"
 #include "store/rules/parked_lanes.h"
 #include "store/rules/places.h"
+#include "store/rules/process/caller.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/unit.h"
@@ -186,6 +188,17 @@ static bool settle_conflict(struct store *store, struct outcome *outcome, struct
     return row_conflict(store, row->id, error) && settle_place(store, outcome, row, now, error);
 }
 
+/* The same until a suspended caller is activated; it may have been by now. */
+static bool settle_held(struct store *store, struct outcome *outcome, struct job_row *row,
+                        time_ms now, struct error *error) {
+    enum answer held = caller_waited_for(store, outcome->job->instance_id, error);
+    if (held != YES)
+        return held == NO && settle_conflict(store, outcome, row, now, error);
+    row->suspended |= SUSPENDED_CALLER;
+    return row_write(store, row, true, error) && settle_calm(store, outcome->job, error) &&
+           settle_place(store, outcome, row, now, error);
+}
+
 static bool settle_again(struct store *store, struct outcome *outcome, struct job_row *row,
                          time_ms now, struct error *error) {
     switch (outcome->kind) {
@@ -194,7 +207,8 @@ static bool settle_again(struct store *store, struct outcome *outcome, struct jo
     case OUTCOME_SNOOZE:
         return settle_snooze(store, outcome, row, now, error);
     case OUTCOME_CONFLICT:
-        return settle_conflict(store, outcome, row, now, error);
+        return outcome->held ? settle_held(store, outcome, row, now, error)
+                             : settle_conflict(store, outcome, row, now, error);
     case OUTCOME_RETURNED:
         return settle_place(store, outcome, row, now, error);
     case OUTCOME_SUCCESS:
