@@ -32,10 +32,12 @@ static int64_t number_of(lua_State *L, const struct unit_member *member) {
 }
 
 static char *text_of(lua_State *L, struct unit *unit, const struct unit_member *member) {
-    size_t size;
+    size_t size, bad;
     if (lua_type(L, -1) != LUA_TSTRING)
         refuse(L, member);
     const char *text = lua_tolstring(L, -1, &size);
+    if (!utf8_valid(text, size, &bad) || strlen(text) != size)
+        luaL_error(L, "unit: %s is not UTF-8, or has a zero byte", member->key);
     return checked(L, unit_text(unit, text, size));
 }
 

@@ -193,6 +193,7 @@ static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec,
     const struct unit_instance *instance = instance_of(run->outcome->unit, job->instance_id);
     if (!job->handler || !instance)
         return error_set(error, ERROR_FAILED, "unit: a job of no instance of the unit");
+    job->term = text_of(L, "term");
     job->repeat = text_of(L, "repeat");
     spec->zone = rules.zone;
     if (job->repeat && !job_spec_repeat(spec, job->created, error))

@@ -32,7 +32,8 @@ local function version_of(w, inst, token, call)
     error(("%s: the called process is %s (expected its key)"):format(token.at, show(key)), 0)
   end
   local number = w:ask(inst, token, call.version)
-  local fine, version = pcall(w.context.version, key, call.binding, number, inst.version)
+  local fine, version = pcall(w.context.version, key, call.binding,
+    call.binding == "deployment" and inst.version or number)
   if not fine then
     error(type(version) == "string" and ("%s: %s"):format(token.at, version) or version, 0)
   end

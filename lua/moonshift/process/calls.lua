@@ -106,13 +106,15 @@ function Methods.set_local(call, name, value)
 end
 
 function Methods.set_transient(call, name, value)
-  variables.assign_transient(call.inst, call.note, name, value)
+  variables.assign_transient(call.inst, call.token, call.note, name, value)
 end
 
 function Methods.throw(_, code, message)
   if type(code) ~= "string" then
     error(("job:throw: the code is %s (expected a text)"):format(show(code)), 3)
   end
+  variables.copy(code, "job:throw: the code")
+  variables.copy(message, "job:throw: the message")
   error(calls.thrown(code, message), 0)
 end
 
@@ -268,7 +270,8 @@ local function finish(w, call, key, wanted, ok, result)
   if ok then
     variables.check_copies(call.token, call.note)
     if call.note.result_name or wanted then
-      result = variables.copy(result, "the result of " .. call.token.at)
+      local name = call.note.result_name
+      result = variables.copy(result, name or "of a mapping", call.inst, call.token)
     else
       result = nil
     end
@@ -337,8 +340,8 @@ function Execution:setVariableLocal(name, value)
 end
 
 function Execution:setTransientVariable(name, value)
-  local inst, _, note = of(self)
-  variables.assign_transient(inst, note, name, value)
+  local inst, token, note = of(self)
+  variables.assign_transient(inst, token, note, name, value)
 end
 
 function Execution:removeVariable(name)

@@ -32,7 +32,7 @@ function Due.cycle(w, value)
   return dates[1], ("the cycle %s never comes again"):format(value)
 end
 
--- due(w, inst, token, step) -> ms, and the text of its cycle
+-- due(w, inst, token, step) -> ms, the text of its cycle, and what an operator counts it from anew
 function events.due(w, inst, token, step)
   local timer = step.event.timer
   local value = w:ask(inst, token, timer.text)
@@ -44,16 +44,18 @@ function events.due(w, inst, token, step)
   if not due then
     error(("%s: %s"):format(step.id, tostring(message)), 0)
   end
-  return due, timer.kind == "cycle" and value or nil
+  return due, timer.kind == "cycle" and value or nil,
+    type(value) == "string" and value or w.context.time_text and w.context.time_text(value)
 end
 
 -- The token waits for the timer of this event; `repeats` says whether a cycle comes again.
 function events.await_timer(w, inst, token, step, state, repeats)
-  local due, cycle = events.due(w, inst, token, step)
+  local due, cycle, term = events.due(w, inst, token, step)
   local again = repeats and cycle or nil
   token.more = again and 1 or nil
   w:await_job(inst, token, state, { name = step.id .. ":timer", priority = step.priority,
-    retry = step.retry, exclusive = step.exclusive, due = due, ["repeat"] = again })
+    retry = step.retry, exclusive = step.exclusive, due = due, ["repeat"] = again,
+    term = not again and term or nil })
 end
 
 function events.await_message(w, inst, token, step, state)

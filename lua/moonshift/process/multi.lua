@@ -69,6 +69,9 @@ local function set_turn(w, inst, body, holder, step, index)
   if step.multi.element then
     local list = list_of(w, inst, body, step)
     local item = list[index + 1]
+    if not step.multi.collection.constant then -- a variable holds data already
+      item = variables.copy(item, step.multi.element, inst, holder)
+    end
     set(inst, holder, step.multi.element, item == nil and rules.null or item)
   end
 end

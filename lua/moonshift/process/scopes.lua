@@ -114,6 +114,7 @@ function scopes.begin(w, row)
   local inst = instance.new(w, row)
   w:keep_instance(inst)
   local outer = inst.frame.outer
+  variables.check_row(inst, outer, { ["the business key"] = row.key, ["the tenant"] = row.tenant })
   if inst.plan.initiator then
     variables.put(inst, outer, inst.plan.initiator, row.who or rules.null)
   end

@@ -16,32 +16,92 @@ local ARRAY = getmetatable(rules.array {}) -- the mark of lists; other metatable
 
 -- ---- values ----
 
-local function refuse(path, what)
-  error(("%s: cannot keep %s (expected nil, boolean, number, text or table)"):format(path, what), 0)
+-- "processes/order.lua:3: pack: ": where a token stands.
+local function place_of(inst, token)
+  local graph = inst.plan.graph
+  local step = inst.plan.steps[token.at:match("^[^#]*")]
+  local path, line = graph.path, step and step.node.line
+  return (path and path .. (line and ":" .. line or "") .. ": " or "")
+    .. (step and step.id .. ": " or "")
 end
 
-local function copy(value, path, depth)
+-- Says of a value what is no data; `inst` and `token` are given where it becomes a variable.
+local function refuse(name, what, inst, token)
+  error(("%s%s: cannot keep %s (expected nil, boolean, number, text or table)"):format(
+    inst and place_of(inst, token) .. "the variable " or "", name, what), 0)
+end
+
+local function wrong_text(text)
+  return not utf8.len(text) and "a text that is not UTF-8"
+    or text:find("\0", 1, true) and "a text with a zero byte"
+end
+
+local function wrong_number(number)
+  return (number ~= number or number == math.huge or number == -math.huge) and tostring(number)
+end
+
+-- What JSON does not have. nil: the value is data, or a table whose entries are looked at.
+local function wrong(value)
   local kind = type(value)
-  if kind == "table" then
-    if depth > DEPTH_MAX then
-      refuse(path, "more than 100 tables in each other")
-    end
-    local made = getmetatable(value) == ARRAY and rules.array {} or {}
-    for key, item in pairs(value) do
-      rawset(made, key, copy(item, path, depth + 1))
-    end
-    return made
+  if kind == "string" then
+    return wrong_text(value)
+  elseif kind == "number" then
+    return wrong_number(value)
   elseif kind == "function" or kind == "thread" or (kind == "userdata" and value ~= rules.null) then
-    refuse(path, show(value))
-  elseif kind == "number" and (value ~= value or value == math.huge or value == -math.huge) then
-    refuse(path, tostring(value))
+    return show(value)
   end
-  return value
 end
 
--- copy(value, name) -> the value as data of its own; raises if it is none.
-function variables.copy(value, name)
-  return type(value) == "table" and copy(value, name, 1) or copy(value, name, 0)
+local function wrong_key(key)
+  if type(key) == "string" then
+    return wrong_text(key)
+  end
+  return math.type(key) ~= "integer" and "a table with the key " .. show(key)
+end
+
+local function copy(value, name, depth, inst, token)
+  local bad = wrong(value) or depth > DEPTH_MAX and type(value) == "table"
+    and "more than 100 tables in each other, or one in itself"
+  if bad then
+    refuse(name, bad, inst, token)
+  elseif type(value) ~= "table" then
+    return value
+  end
+  local is_array = getmetatable(value) == ARRAY
+  local made, names, numbers = is_array and rules.array {} or {}, is_array, 0
+  for key, item in pairs(value) do
+    bad = wrong_key(key)
+    if bad then
+      refuse(name, bad, inst, token)
+    elseif type(key) == "string" then
+      names = true
+    else
+      numbers = numbers + 1
+    end
+    rawset(made, key, copy(item, name, depth + 1, inst, token))
+  end
+  if numbers > 0 and (names and not is_array or rawlen(made) ~= numbers) then
+    refuse(name, "a table that is neither a list nor has names alone", inst, token)
+  end
+  return made
+end
+
+-- copy(value, name, inst, token) -> the value as data of its own; raises if it is none. `inst` and
+-- `token` say where the variable of this name is set.
+function variables.copy(value, name, inst, token)
+  return copy(value, name, type(value) == "table" and 1 or 0, inst, token)
+end
+
+-- check_row(inst, token, row): raises if a text of a row that waits for the token is none.
+function variables.check_row(inst, token, row)
+  for field, value in pairs(row) do
+    local bad = type(value) == "string" and wrong_text(value)
+    if bad then
+      error(("%s%s: cannot keep %s"):format(place_of(inst, token), field, bad), 0)
+    elseif type(value) == "table" then
+      copy(value, place_of(inst, token) .. field, 1)
+    end
+  end
 end
 
 -- equal(a, b) -> whether both are the same data
@@ -68,6 +128,9 @@ local function check_name(name)
   if type(name) ~= "string" or name == "" or #name > NAME_MAX then
     error(("the name of a variable is %s (expected a text of 1 to 255 bytes)"):format(
       show(name)), 0)
+  elseif wrong_text(name) then
+    error(("the name of a variable is %s (expected UTF-8 without a zero byte)"):format(
+      wrong_text(name)), 0)
   end
 end
 
@@ -130,12 +193,12 @@ end
 function variables.set(inst, token, name, value)
   check_name(name)
   local _, holder = variables.get(token, name)
-  variables.put(inst, holder or inst.frame.outer, name, variables.copy(value, name))
+  variables.put(inst, holder or inst.frame.outer, name, variables.copy(value, name, inst, token))
 end
 
 function variables.set_local(inst, token, name, value)
   check_name(name)
-  variables.put(inst, local_holder(inst, token), name, variables.copy(value, name))
+  variables.put(inst, local_holder(inst, token), name, variables.copy(value, name, inst, token))
 end
 
 -- Notes the type that came with a value.
@@ -161,8 +224,8 @@ function variables.set_given(inst, token, given, set)
 end
 
 -- set_transient(inst, name, value): a variable of the instance that lasts as long as the walk. It
--- is written nowhere, also if it is set again.
-function variables.set_transient(inst, name, value)
+-- is written nowhere, also if it is set again. `token` sets it, if one does.
+function variables.set_transient(inst, name, value, token)
   check_name(name)
   local outer = inst.frame.outer
   local names = outer.transient or {}
@@ -171,7 +234,7 @@ function variables.set_transient(inst, name, value)
       name), 0)
   end
   outer.transient, names[name] = names, true
-  variables.put(inst, outer, name, variables.copy(value, name))
+  variables.put(inst, outer, name, variables.copy(value, name, inst, token or outer))
 end
 
 function variables.set_all_transient(inst, values)
@@ -337,9 +400,9 @@ function Scope:ask(value)
   return value.constant
 end
 
--- assign_transient(inst, note, name, value): job:set_transient of a call
-function variables.assign_transient(inst, note, name, value)
-  variables.set_transient(inst, name, value)
+-- assign_transient(inst, token, note, name, value): job:set_transient of a call
+function variables.assign_transient(inst, token, note, name, value)
+  variables.set_transient(inst, name, value, token)
   part(note, "own")[name] = true
   table.insert(part(note, "writes"), { name = name, is_transient = true,
     value = variables.get(inst.frame.outer, name) })

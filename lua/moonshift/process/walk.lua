@@ -109,11 +109,12 @@ end
 
 -- mapped(scope, mapping) -> the value of an input or output as data; null for nothing.
 function Walk.mapped(_, scope, mapping)
+  local inst, token = scope.inst, scope.token
   local value = mapping.value and scope:ask(mapping.value)
   if value == nil then
     return rules.null
   end
-  return variables.copy(value, mapping.name)
+  return variables.copy(value, mapping.name, inst, token)
 end
 
 function Walk:run_script(inst, token, callout)
@@ -167,6 +168,7 @@ end
 function Walk.await(_, inst, token, state, list, row)
   token.state = state
   if row then
+    variables.check_row(inst, token, row)
     row.instance, row.token, row.record = inst.id, token.id, token
     list[#list + 1] = row
     token.fresh = row

@@ -246,7 +246,7 @@ describe("the walk", function()
     a.result = "x"
     local d = store({ a = a }, { "s -> a -> e" })
     local _, message = pcall(d.start, d, "p")
-    assert.equal("the result of a: cannot keep a function "
+    assert.equal("p.lua: a: the variable x: cannot keep a function "
       .. "(expected nil, boolean, number, text or table)", message)
   end)
 

@@ -1,6 +1,8 @@
 /* due_date.c - an operator sets a due date, or has it counted anew (rules §11, §14). */
 #include "store/rules/command/change.h"
 #include "store/rules/schedule/cycle.h"
+#include "job/job_spec.h"
+#include "time/repeat.h"
 #include "time/span.h"
 
 bool due_check(struct store *store, const struct change *change, const struct job_row *row,
@@ -34,10 +36,35 @@ bool again_check(struct store *store, const struct change *change, const struct 
            error_set(error, ERROR_CONFLICT, "job %lld is no timer", (long long)row->id);
 }
 
+/* *due: the first date of a cycle that does not come again. */
+static bool again_cycle(struct store *store, const char *term, time_ms from, time_ms *due,
+                        struct error *error) {
+    struct repeat repeat = {
+        .text = term, .zone = spec_rules(store->settings).zone, .origin = from};
+    struct cycle cycle;
+    if (!repeat_open(&repeat, &cycle, error))
+        return false;
+    *due = repeat_first(&repeat, &cycle, from);
+    return *due != TIME_NEVER ||
+           error_set(error, ERROR_CONFLICT, "cycle \"%s\": has no date left", term);
+}
+
+/* A date, a duration or a cycle, counted from `from`. */
+static bool again_due(struct store *store, const char *term, time_ms from, time_ms *due,
+                      struct error *error) {
+    struct span span = {0};
+    struct error ignored;
+    if (*term == 'P' && span_parse(term, &span, error)) {
+        *due = span_add(from, &span);
+        return true;
+    }
+    return *term != 'P' &&
+           (time_parse(term, due, &ignored) || again_cycle(store, term, from, due, error));
+}
+
 /* The date or duration that a timer was created with, counted from `from`. */
 static bool again_term(struct store *store, int64_t id, time_ms from, time_ms *due,
                        struct error *error) {
-    struct span span = {0};
     struct row *row = db_query(&store->db, error,
                                "SELECT term FROM job WHERE id=?1 AND term IS NOT NULL", "i", id);
     enum answer step = db_step(&store->db, row, error);
@@ -45,11 +72,7 @@ static bool again_term(struct store *store, int64_t id, time_ms from, time_ms *d
         return step == NO &&
                error_set(error, ERROR_CONFLICT,
                          "job %lld: what its due date came from is not known", (long long)id);
-    const char *term = row_text(row, 0);
-    bool relative = *term == 'P';
-    bool done = relative ? span_parse(term, &span, error) : time_parse(term, due, error);
-    if (relative)
-        *due = span_add(from, &span);
+    bool done = again_due(store, row_text(row, 0), from, due, error);
     row_done(row);
     return done;
 }

@@ -10,8 +10,8 @@ local service = {}
 
 local SET = { ["local"] = variables.set_local }
 
-function SET.transient(inst, _, name, value)
-  variables.set_transient(inst, name, value)
+function SET.transient(inst, token, name, value)
+  variables.set_transient(inst, name, value, token)
 end
 
 function service.enter(w, inst, token, step)
