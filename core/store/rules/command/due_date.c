@@ -1,7 +1,7 @@
 /* due_date.c - an operator sets a due date, or has it counted anew (rules §11, §14). */
+#include "job/job_spec.h"
 #include "store/rules/command/change.h"
 #include "store/rules/schedule/cycle.h"
-#include "job/job_spec.h"
 #include "time/repeat.h"
 #include "time/span.h"
 
@@ -39,8 +39,7 @@ bool again_check(struct store *store, const struct change *change, const struct 
 /* *due: the first date of a cycle that does not come again. */
 static bool again_cycle(struct store *store, const char *term, time_ms from, time_ms *due,
                         struct error *error) {
-    struct repeat repeat = {
-        .text = term, .zone = spec_rules(store->settings).zone, .origin = from};
+    struct repeat repeat = {.text = term, .zone = spec_rules(store->settings).zone, .origin = from};
     struct cycle cycle;
     if (!repeat_open(&repeat, &cycle, error))
         return false;
@@ -53,7 +52,7 @@ static bool again_cycle(struct store *store, const char *term, time_ms from, tim
 static bool again_due(struct store *store, const char *term, time_ms from, time_ms *due,
                       struct error *error) {
     struct span span = {0};
-    struct error ignored;
+    struct error ignored = {0};
     if (*term == 'P' && span_parse(term, &span, error)) {
         *due = span_add(from, &span);
         return true;
