@@ -79,7 +79,7 @@ static bool take_instance(struct process_cause *cause, struct engine *engine, in
 
 /* ---- what is asked for ---- */
 
-/* Says who starts the instance: a process may keep the name in a variable. */
+/* Says who commands it: a process may keep the name in a variable, or ask for it. */
 static bool take_who(struct process_cause *cause, const struct engine *engine,
                      struct error *error) {
     const char *who = engine->options.settings->who;
@@ -94,7 +94,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
                 take(question, "number", command, "version");
     fine = fine && take(question, "tag", command, "tag");
     json_t *row = ask(engine, ASK_VERSION, fine ? question : NULL, error);
-    return row && take_version(cause, row, error) && take_who(cause, engine, error) &&
+    return row && take_version(cause, row, error) &&
            ((take(cause->object, "key", command, "key") &&
              take(cause->object, "tenant", command, "tenant")) ||
             error_no_memory(error));
@@ -208,7 +208,6 @@ static bool take_receiver(struct process_cause *cause, struct engine *engine, co
                take_instance(cause, engine, id_of(row, "instance"), error);
     return (json_put_text(cause->object, "kind", "start") &&
             take(cause->object, "at", row, "activity")) &&
-           take_who(cause, engine, error) &&
            version_by_id(cause, engine, id_of(row, "version"), error);
 }
 
@@ -301,7 +300,7 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
         !take(cause->object, "transient", command, "transient") ||
         !take(cause->object, "types", command, "types"))
         return error_no_memory(error);
-    if (!reader->read(cause, engine, command, error))
+    if (!take_who(cause, engine, error) || !reader->read(cause, engine, command, error))
         return false;
     if (!cause->instance)
         return true;

@@ -170,7 +170,8 @@ static bool read_flag(struct command *command, const char *key, size_t at, const
 
 /* A process and a caller have verbs of their own: no other takes their reasons away. */
 static bool read_reason(struct command *command, const json_t *value, struct error *error) {
-    command->reason = suspension_find(json_string_value(value)) & ~(SUSPENDED_PROCESS | SUSPENDED_CALLER);
+    command->reason =
+        suspension_find(json_string_value(value)) & ~(SUSPENDED_PROCESS | SUSPENDED_CALLER);
     return command->reason || json_is_null(value) ||
            refuse(command, "reason", value, "job, definition, instance, batch or schedule", error);
 }

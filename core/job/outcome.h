@@ -56,6 +56,7 @@ struct outcome {
                                    lane is released (rules §8) */
     bool undone;                /* out, of store_settle: refused alone, as if never settled */
     enum settled settled;       /* out, for the turn: what the store said of it */
+    bool at_rest;               /* of a command that moves nothing: suspension does not refuse it */
     bool held;                  /* a conflict: a suspended instance, which called its own, would go
                                    on; it waits for the activation */
     bool told;                  /* hooks have been called with it, on its worker */

@@ -120,6 +120,8 @@
 ---@field id? integer|integer[] any of these ids
 ---@field name? string|string[]
 ---@field handler? string|string[] names of handlers
+---@field process? string|string[] keys of processes
+---@field activity? string|string[] of a process, as the property `activity` has it
 ---@field deployment? integer|integer[]
 ---@field suspended? boolean is suspended
 ---@field overridden? boolean an operator has set its priority

@@ -4,7 +4,8 @@ local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
 local BAD = {
-  { "print", "a function" }, { "io.stdout", "a userdata" }, { "coroutine.create(print)", "a thread" },
+  { "print", "a function" }, { "io.stdout", "a userdata" },
+  { "coroutine.create(print)", "a thread" },
   { "0/0", "nan" }, { "1/0", "inf" }, { "-1/0", "-inf" },
   { [["\xff"]], "a text that is not UTF-8" }, { [["a\0b"]], "a text with a zero byte" },
   { [[{ a = { "\xff" } }]], "a text that is not UTF-8" },
@@ -12,7 +13,8 @@ local BAD = {
   { "{ 1, 2, a = 3 }", "a table that is neither a list nor has names alone" },
   { "{ [1] = 1, [3] = 2 }", "a table that is neither a list nor has names alone" },
   { "{ [0] = 1 }", "a table that is neither a list nor has names alone" },
-  { "{ [true] = 1 }", "a table with the key true" }, { "{ [1.5] = 1 }", "a table with the key 1.5" },
+  { "{ [true] = 1 }", "a table with the key true" },
+  { "{ [1.5] = 1 }", "a table with the key 1.5" },
   { "{ a = { b = print } }", "a function" },
   { "(function() local t = {} t.t = t return t end)()",
     "more than 100 tables in each other, or one in itself" },
@@ -24,8 +26,8 @@ local WAYS = {
   { "set for the walk", [[step "s" { run = "HANDLER", async = true }]],
     'job:set_transient("x", VALUE)' },
   { "result", [[step "s" { run = "HANDLER", result = "x", async = true }]], "return VALUE" },
-  { "input", [[step "s" { run = "HANDLER", async = true, input = { x = function() return VALUE end } }]],
-    "" },
+  { "input", [[step "s" { run = "HANDLER", async = true,
+    input = { x = function() return VALUE end } }]], "" },
   { "output", [[step "s" { run = "HANDLER", async = true,
     output = { x = function() return VALUE end } }]], "" },
 }
@@ -43,8 +45,8 @@ local function folder_of()
   for v, bad in ipairs(BAD) do
     for w, way in ipairs(WAYS) do
       local name = ("v%dw%d"):format(v, w)
-      files["processes/" .. name .. ".lua"] = 'local step = require "moonshift.process".step\nreturn {\n'
-        .. fill(way[2], bad[1], name) .. "\n}"
+      files["processes/" .. name .. ".lua"] = 'local step = require "moonshift.process".step\n'
+        .. "return {\n" .. fill(way[2], bad[1], name) .. "\n}"
       files["handlers/" .. name .. ".lua"] = "return function(job)\n"
         .. fill(way[3], bad[1], name) .. "\nend"
     end

@@ -72,7 +72,7 @@ describe("suspension", function()
       return engine:instances({ parent = id }):ids()
     end
 
-    it("refuses the task that would end a called instance, before the caller calls anything", function()
+    it("refuses the task that would end a called instance, and calls nothing", function()
       local top = assert(engine:start "calls")
       local task = engine:tasks({ instance = callees(top)[1] }):one().id
       engine:suspend_instance(top)
@@ -183,6 +183,13 @@ describe("suspension", function()
       assert.equal("suspended", engine:instance(id).state)
       assert(engine:cancel_instance(id))
       assert.equal("cancelled", engine:instance(id).how)
+    end)
+
+    it("lets its variables be set", function()
+      engine:suspend_instance(top)
+      assert(engine:set_variables(top, { days = 3 }))
+      local found = engine:instance(top)
+      assert.same({ 3, "suspended" }, { found.variables.days, found.state })
     end)
 
     it("takes all that it called with it, if the hierarchy is meant", function()

@@ -69,7 +69,7 @@ function called.caller(w, inst)
   end
 end
 
--- check(w, caller): raises if the caller is suspended: it must not go on. A job then waits until the
+-- check(w, caller): raises if the caller is suspended: it must not go on. A job then waits for the
 -- activation, and loses no retry.
 function called.check(w, caller)
   if caller.held then

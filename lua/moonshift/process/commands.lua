@@ -65,7 +65,9 @@ end
 
 function Jobs.before(w, inst, token)
   local step = step_of(inst, token)
-  if token.at == step.id then
+  if step.node.kind == "start" and not token.scope.scope and not scopes.started(w, inst, step) then
+    return
+  elseif token.at == step.id then
     return walk.begin(w, inst, token, step)
   end
   return multi.begin(w, inst, token, step)

@@ -8,6 +8,8 @@
 -- A compiled value is { constant = value } or { ask = function(scope) -> value }; the scope is that
 -- of moonshift.process.variables. A call-out is what moonshift.process.calls runs.
 local expression = require "moonshift.expression"
+local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 
 local compile = {}
 
@@ -45,6 +47,12 @@ local function text_value(c, text, where, free)
   return { ask = ask, text = text }
 end
 
+-- What an entry is; null for nothing, which a table cannot hold.
+local function item_of(scope, item)
+  local value = scope:ask(item)
+  return value == nil and rules.null or value
+end
+
 function Values.list(c, list, where)
   local items = {}
   for i, item in ipairs(list) do
@@ -53,21 +61,31 @@ function Values.list(c, list, where)
   return { ask = function(scope)
     local made = {}
     for i, item in ipairs(items) do
-      made[i] = scope:ask(item)
+      made[i] = item_of(scope, item)
     end
     return made
   end }
 end
 
+-- The name of an entry, which an expression may give.
+local function key_of(scope, key, where)
+  local name = scope:ask(key)
+  if type(name) ~= "string" and type(name) ~= "number" then
+    error(("%s: the key %s of an entry is %s (expected a text)"):format(where.id, key.text,
+      show(name)), 0)
+  end
+  return tostring(name)
+end
+
 function Values.map(c, map, where)
   local items = {}
   for name, item in pairs(map) do
-    items[name] = compile.value(c, item, where)
+    items[#items + 1] = { key = text_value(c, name, where), value = compile.value(c, item, where) }
   end
   return { ask = function(scope)
     local made = {}
-    for name, item in pairs(items) do
-      made[name] = scope:ask(item)
+    for _, item in ipairs(items) do
+      made[item.key.constant or key_of(scope, item.key, where)] = item_of(scope, item.value)
     end
     return made
   end }
@@ -185,6 +203,7 @@ local function event_of(c, node)
     kind = event.kind, interrupting = event.interrupting ~= false, code = event.code,
     link = event.name, name = compile.value(c, event.name, node),
     key = compile.value(c, event.key, node),
+    message = compile.value(c, event.message, node),
     code_variable = event.code_variable, message_variable = event.message_variable,
     timer = event.timer and { kind = event.timer.kind,
       text = compile.value(c, event.timer.text, node) },

@@ -29,7 +29,7 @@ local function add(list, graph, node, suffix, kind, more)
       retry = plain(more.retry),
       properties = {
         process = graph.key,
-        activity = node.id,
+        activity = node.id .. (suffix:match("^#[^:]*") or ""),
         kind = kind,
         configuration = more.configuration or kind,
       },

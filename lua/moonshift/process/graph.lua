@@ -3,7 +3,8 @@
 --     graph = {
 --       key, name, path, line, column, tag, history_time_to_live = "P90D", priority, retry,
 --       nodes = { [id] = node }, order = { id, … },  -- in the order of the file
---       start = id of its none or timer start, events = { ids of its event sub-processes },
+--       start = id of its none or timer start, or of its only one,
+--       events = { ids of its event sub-processes },
 --       listeners = { start = { behaviour, … }, ["end"] = { … } },
 --       search = { names of variables that instances are found by }, nil for none,
 --       initiator = name of the variable that gets who has started an instance, nil for none,
@@ -62,6 +63,18 @@ local function note_start(into, node)
   end
 end
 
+-- A process with one start event begins there, of whatever kind that is.
+local function note_only_start(self)
+  local only, count = nil, 0
+  for _, id in ipairs(self.order) do
+    local node = self.nodes[id]
+    if node.kind == "start" and not node.scope then
+      only, count = id, count + 1
+    end
+  end
+  self.start = self.start or count == 1 and only or nil
+end
+
 -- Fills in `start` and `events` of the graph and of its sub-processes.
 function graph.complete(self)
   for _, node in pairs(self.nodes) do
@@ -78,6 +91,7 @@ function graph.complete(self)
       table.insert(around.events, id)
     end
   end
+  note_only_start(self)
 end
 
 -- each(self, visit): calls visit(node) in the order of the file.

@@ -6,6 +6,7 @@ local places = require "moonshift.process.places"
 local recent = require "moonshift.process.recent"
 local retries = require "moonshift.process.retry"
 local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 local walk = require "moonshift.process.walk"
 
 local runtime = {}
@@ -59,12 +60,29 @@ local function files_of(self, version)
   return self.former:get(self.versions:get(version).deployment)
 end
 
+-- What a binding asks the store: functions of the question and the value.
+local Bindings = {}
+
+function Bindings.version(_, question, value)
+  question.number = math.tointeger(tonumber(value))
+    or error(("version %s of the process %s (expected a whole number)"):format(show(value),
+      question.key), 0)
+end
+
+function Bindings.versionTag(_, question, value)
+  question.tag = value
+end
+
+-- The value is the version that calls.
+function Bindings.deployment(self, question, value)
+  question.deployment = self.versions:get(value).deployment
+end
+
 -- version(key, binding, value) -> the id of a version, for calls and starts
 function Runtime:version(key, binding, value)
   local question = { key = key }
-  if binding and binding ~= "latest" then
-    question[binding == "versionTag" and "tag" or binding == "version" and "number" or binding] =
-      value
+  if Bindings[binding] then
+    Bindings[binding](self, question, value)
   end
   return ask(self.natives, self.host, "version", question).id
 end

@@ -9,6 +9,8 @@ local walk = require "moonshift.process.walk"
 
 local scopes = {}
 
+local CALLS_MAX = 500 -- instances that begin each other in one walk
+
 -- ---- cancelling ----
 
 local cancel
@@ -107,12 +109,36 @@ local function way_of(w, row)
   return "new" .. w.begun .. ":"
 end
 
+-- The processes from one to itself that begin each other.
+local function circle_of(inst)
+  local names, key = { inst.plan.key }, inst.plan.key
+  repeat
+    inst = inst.begun_by
+    table.insert(names, 1, inst.plan.key)
+  until inst.plan.key == key or not inst.begun_by
+  return table.concat(names, " -> ")
+end
+
+-- Counts the instances that began each other in this walk: a circle has no end, and memory has.
+local function count_calls(inst, from)
+  inst.begun_by, inst.depth = from and from.inst, from and (from.inst.depth or 0) + 1 or 0
+  if inst.depth <= CALLS_MAX then
+    return
+  end
+  local plan = from.inst.plan
+  local step, path = plan.steps[from.token.at:match("^[^#]*")], plan.graph.path
+  error(("%sprocess %s: more than %d instances that begin each other without a wait state: %s")
+    :format(path and step and step.node.line and ("%s:%d: "):format(path, step.node.line) or "",
+    plan.key, CALLS_MAX, circle_of(inst)), 0)
+end
+
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
 -- variables, transient, types, at, who, parent, root, from = { inst, token } }.
 function scopes.begin(w, row)
   row.way = way_of(w, row)
   local inst = instance.new(w, row)
   w:keep_instance(inst)
+  count_calls(inst, row.from)
   local outer = inst.frame.outer
   variables.check_row(inst, outer, { ["the business key"] = row.key, ["the tenant"] = row.tenant })
   if inst.plan.initiator then
@@ -128,15 +154,22 @@ function scopes.begin(w, row)
   return inst
 end
 
+-- Calls the start listeners of the process, in the job before its start event if that is
+-- asynchronous. False: one threw a BPMN error, which has been dealt with.
+function scopes.started(w, inst, start)
+  local outer, starts = inst.frame.outer, inst.plan.starts
+  outer.edge = start.id
+  return not starts or walk.listen(w, inst, outer, nil, starts, "start")
+end
+
 -- Makes what may interrupt a scope, and the token at its start event.
 function scopes.open(w, inst, scope, start)
   local plan = inst.plan
   local events = scope.id == 1 and plan.events or plan.steps[scope.at].events
-  scope.edge = start.id
-  if scope.id == 1 and plan.starts
-    and not walk.listen(w, inst, scope, nil, plan.starts, "start") then
+  if scope.id == 1 and not start.before and not scopes.started(w, inst, start) then
     return
   end
+  scope.edge = start.id
   w.events.watch_events(w, inst, scope, events)
   local token = frame.add(inst.frame, scope, start.id, "run")
   kept.branch(inst, scope, token)

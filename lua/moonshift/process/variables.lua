@@ -376,8 +376,15 @@ function Scope:at(inst, token, note)
   return self
 end
 
+-- The name that stands for who has given the command; in a job it is null. It goes before a
+-- variable: who sets variables must not say who asks.
+local USER = "authenticatedUserId"
+
 -- get(name) -> value, whether there is one
 function Scope:get(name)
+  if name == USER then
+    return self.walk.cause.who, true
+  end
   local value = variables.get(self.token, name)
   local note = self.note or self.reads
   if note then

@@ -111,7 +111,8 @@ describe("variables", function()
   end)
 
   it("refuse what is no data, and name it", function()
-    assert.equal("p.lua: a: the variable x: cannot keep a function (expected nil, boolean, number, text or table)",
+    assert.equal("p.lua: a: the variable x: cannot keep a function "
+      .. "(expected nil, boolean, number, text or table)",
       refusal(function(job)
         job.variables.x = { print }
       end))

@@ -408,12 +408,13 @@ json_t *store_frame(struct store *store, int64_t id, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant,"
-                 " i.started, v.key, CASE WHEN " SUSPENDED("i.id") " THEN 1 ELSE 0 END"
-                 " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id=?1",
-                 "i", id);
+    struct row *row = db_query(
+        &store->db, error,
+        "SELECT i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant,"
+        " i.started, v.key, CASE WHEN " SUSPENDED(
+            "i.id") " THEN 1 ELSE 0 END"
+                    " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id=?1",
+        "i", id);
     enum answer step = db_step(&store->db, row, error);
     json_t *found = step == NO ? json_null() : NULL;
     if (step == YES) {

@@ -129,7 +129,60 @@ static json_t *stats_places(struct store *store, json_t *total, int64_t max, tim
 
 /* ---- definitions ---- */
 
+/* Any of the texts. Each stands between the parts of `sql`, which end with NULL. */
+static bool filter_parts(struct query *query, const struct filter *filter, const json_t *value,
+                         const char *const *sql, struct error *error) {
+    query_add(query, "(1=0");
+    for (size_t i = 0; i < filter_count(value); i++) {
+        const json_t *one = filter_value(value, i);
+        if (!json_is_string(one))
+            return error_set(error, ERROR_INVALID,
+                             "filter \"%s\": expected a text or a list of texts", filter->name);
+        query_add(query, " OR (");
+        for (const char *const *part = sql; *part; part++) {
+            query_add(query, *part);
+            if (part[1])
+                query_bind(query, one);
+        }
+        query_add(query, ")");
+    }
+    query_add(query, ")");
+    return true;
+}
+
+/* The definitions of a process, "process/KEY/…" and "process/KEY:command". A key may have slashes,
+ * an activity has none. */
+static bool filter_process(struct query *query, const struct filter *filter, const json_t *value,
+                           struct error *error) {
+    static const char *const sql[] = {
+        "name='process/'||",    "||':command' OR substr(name, 1, length(",
+        ")+9)='process/'||",    "||'/' AND substr(name, length(",
+        ")+10) NOT LIKE '%/%'", NULL};
+    return filter_parts(query, filter, value, sql, error);
+}
+
+/* Those of an activity, "process/KEY/ACTIVITY" with what kind of job it is behind a colon. */
+static bool filter_activity(struct query *query, const struct filter *filter, const json_t *value,
+                            struct error *error) {
+    static const char *const sql[] = {
+        "substr(name, 1, 8)='process/' AND ("
+        "substr(name, length(name)-length(",
+        "))='/'||",
+        " OR substr(name, length(name)-length(",
+        ")-6)='/'||",
+        "||':after' OR substr(name, length(name)-length(",
+        ")-6)='/'||",
+        "||':timer' OR substr(name, length(name)-length(",
+        ")-6)='/'||",
+        "||':event')",
+        NULL,
+    };
+    return filter_parts(query, filter, value, sql, error);
+}
+
 static const struct filter definition_filters[] = {
+    {"process", filter_process, NULL, NULL},
+    {"activity", filter_activity, NULL, NULL},
     {"handler", filter_texts, "name", NULL},
     {"suspended", filter_flag, "suspended<>0", NULL},
     {"overridden", filter_flag, "override_priority IS NOT NULL", NULL},

@@ -144,8 +144,12 @@ static bool why_dead(struct why *why, struct error *error) {
 /* Each reason with the name of what holds the job. */
 static bool suspended_say(struct why *why, const char *instance) {
     struct text words = {0};
-    static const char *const says[] = {"by itself",    "by its definition", "by its instance",
-                                       "by its batch", "by its schedule",   "by its process",
+    static const char *const says[] = {"by itself",
+                                       "by its definition",
+                                       "by its instance",
+                                       "by its batch",
+                                       "by its schedule",
+                                       "by its process",
                                        "by the instance that called its own"};
     for (int i = 0; i < SUSPENSIONS; i++) {
         const char *name = NULL;

@@ -54,8 +54,7 @@ bool caller_hold(struct outcome *outcome, int64_t id) {
 static int64_t caller_of(struct store *store, int64_t instance, struct error *error) {
     int64_t parent = 0;
     return db_value(&store->db, error, &parent,
-                    "SELECT coalesce(parent, 0) FROM instance WHERE id=?1", "i",
-                    instance) == FAILED
+                    "SELECT coalesce(parent, 0) FROM instance WHERE id=?1", "i", instance) == FAILED
                ? -1
                : parent;
 }
@@ -100,8 +99,7 @@ static bool release(struct store *store, int64_t instance, const char *key, time
         while ((step = db_step(&store->db, rows, error)) == YES)
             list[ids.count++] = row_int(rows, 0);
         if (step == FAILED ||
-            (ids.count &&
-             !commands_set_suspended(store, ids, SUSPENDED_CALLER, false, now, error)))
+            (ids.count && !commands_set_suspended(store, ids, SUSPENDED_CALLER, false, now, error)))
             return false;
     }
     return true;

@@ -20,7 +20,6 @@ enum answer caller_waited_for(struct store *store, int64_t instance, struct erro
 
 /* Lets the jobs go that waited for the activation of an instance, or of those of a process. */
 bool caller_release(struct store *store, int64_t instance, time_ms now, struct error *error);
-bool caller_release_process(struct store *store, const char *key, time_ms now,
-                            struct error *error);
+bool caller_release_process(struct store *store, const char *key, time_ms now, struct error *error);
 
 #endif

@@ -61,10 +61,14 @@ static enum answer looked_right(struct store *store, const struct outcome *outco
                                                                                             : NO;
 }
 
-/* Refuses a command on a suspended instance. It may be cancelled; what would complete it waits. */
-static bool command_may(struct store *store, const struct unit *unit, struct error *error) {
+/* Refuses a command on a suspended instance. It may be cancelled, and its variables may be set;
+ * what would complete it waits. */
+static bool command_may(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct unit *unit = outcome->unit;
     const struct unit_instance *one = unit->instances;
-    if (!unit->instance_count || !one->rev || (one->ended && strcmp(one->ended, "cancelled") == 0))
+    if (outcome->at_rest || !unit->instance_count)
+        return true;
+    if (!one->rev || (one->ended && strcmp(one->ended, "cancelled") == 0))
         return true;
     enum answer held = instance_held(store, one->id, error);
     return held == NO ||
@@ -134,7 +138,7 @@ static enum unit_guarded guard_frames(struct store *store, struct outcome *outco
     outcome->undone = there == FAILED; /* nothing was written for it */
     if (there != YES)
         return there == NO ? UNIT_BEHIND : UNIT_FAILED;
-    bool may = (outcome->job->id || command_may(store, unit, error)) &&
+    bool may = (outcome->job->id || command_may(store, outcome, error)) &&
                messages_may(store, unit, error) && tasks_may(store, unit, error);
     outcome->undone = !may;
     return may ? UNIT_FINE : UNIT_FAILED;

@@ -1,10 +1,12 @@
 /* unit.c - what a command to a process did (rules §23): its unit and its entry in the log of
  * operations. */
 #include "store/rules/work/work.h"
+#include <string.h>
 
 enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                       time_ms now, struct error *error) {
     bool own = false;
+    outcome->at_rest = strcmp(entry->verb, "set_variables") == 0;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return FAILED;
     bool done =

@@ -215,7 +215,8 @@ function parameter_value(element, report)
         child.name, element.name))
     end
   end
-  return elements.trim(element.text)
+  local text = elements.trim(element.text)
+  return text ~= "" and text or "${null}"
 end
 
 local function parameters(holder, name, owner, report)

@@ -20,7 +20,9 @@ function ends.enter(w, inst, token, step)
   if kind == "terminate" then
     return terminate(w, inst, token, step)
   elseif kind == "error" then
-    return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code))
+    local message = w:ask(inst, token, step.event.message)
+    return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code,
+      message ~= nil and tostring(message) or nil))
   end
   service.enter(w, inst, token, step)
 end

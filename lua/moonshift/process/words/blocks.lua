@@ -132,11 +132,21 @@ local function join(self, item, open, kind, id)
   return self:leave(node, given)
 end
 
+-- The name of a block that has none. Blocks in each other may begin with the same activity.
+local function nameless(self, item)
+  local base = (first_id(item.content) or tostring(item.line)) .. "." .. item.word
+  local id, count = base, 1
+  while self.graph.nodes[id] do
+    count = count + 1
+    id = ("%s.%d"):format(base, count)
+  end
+  return id
+end
+
 local function block(kind, conditional, join_kind)
   return function(self, item, pending)
-    local content, first = item.content, first_id(item.content)
-    local id = item.id or (first or tostring(item.line)) .. "." .. item.word
-    local node = self:node(kind, id, item)
+    local content = item.content
+    local node = self:node(kind, item.id or nameless(self, item), item)
     options.check(item.word, content, node, self.report)
     options.common(node, content, node, self.report)
     self:enter(pending, node.id)
