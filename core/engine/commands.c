@@ -1,5 +1,6 @@
 #include "engine/bulk_command.h"
 #include "engine/engine_state.h"
+#include "engine/process_due.h"
 #include "time/instant.h"
 
 #define LOG_PAGES 3000 /* the write-ahead log may grow so far */
@@ -83,6 +84,8 @@ bool engine_command(struct engine *engine, json_t *command, struct command_run *
         return false;
     if (run->dry_run)
         return store_command(engine->store, command, run, engine_now(engine), error);
+    if (!process_due_ask(engine, command, error))
+        return false;
     bool bulk = bulk_command_is(command);
     return steps(engine, command, &bulk, run, error) &&
            (!bulk || bulk_command_give(engine, command, run, error));

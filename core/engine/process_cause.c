@@ -159,6 +159,13 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
            take_instance(cause, engine, id_of(command, "instance"), error);
 }
 
+/* Asks a timer, without moving anything. */
+static bool due(struct process_cause *cause, struct engine *engine, const json_t *command,
+                struct error *error) {
+    return (take(cause->object, "at", command, "activity") || error_no_memory(error)) &&
+           take_instance(cause, engine, id_of(command, "instance"), error);
+}
+
 static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
                    struct error *error) {
     if (!of_instance(cause, engine, command, error))
@@ -262,6 +269,7 @@ static const struct reader {
     {"start", "process", JSON_STRING, start},     {"complete", "task", JSON_INTEGER, complete},
     {"message", "message", JSON_STRING, message}, {"trigger", "instance", JSON_INTEGER, trigger},
     {"cancel", "instance", JSON_INTEGER, cancel}, {"set", "instance", JSON_INTEGER, of_instance},
+    {"due", "instance", JSON_INTEGER, due},
 };
 
 static const struct reader *reader_of(const json_t *command) {

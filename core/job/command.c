@@ -30,7 +30,8 @@ enum key {
     KEY_INCLUDE_INSTANCES = 524288,
     KEY_ASSIGNEE = 1048576,
     KEY_CLAIM = 2097152,
-    KEY_HIERARCHY = 4194304
+    KEY_HIERARCHY = 4194304,
+    KEY_TERMS = 8388608
 };
 
 #define CYCLE_EXAMPLES "\"R/PT2H\" or \"0 3 * * *\""
@@ -46,7 +47,7 @@ static const struct {
     [COMMAND_SET_PRIORITY] = {"set_priority", TARGET_JOBS, KEY_PRIORITY, KEY_IGNORE_MISSING},
     [COMMAND_SET_DUE] = {"set_due", TARGET_JOBS, KEY_DUE, KEY_CASCADE | KEY_IGNORE_MISSING},
     [COMMAND_RECALCULATE_DUE] = {"recalculate_due", TARGET_JOBS, 0,
-                                 KEY_FROM_CREATION | KEY_IGNORE_MISSING},
+                                 KEY_FROM_CREATION | KEY_IGNORE_MISSING | KEY_TERMS},
     [COMMAND_SET_CYCLE] = {"set_cycle", TARGET_JOBS, KEY_CYCLE,
                            KEY_ZONE | KEY_MISFIRE | KEY_IGNORE_MISSING},
     [COMMAND_SUSPEND] = {"suspend", TARGET_JOBS, 0, KEY_IGNORE_MISSING | KEY_REASON},
@@ -227,6 +228,12 @@ static bool read_assignee(struct command *command, const json_t *value, struct e
            read_term(command, "assignee", value, "a name", &command->assignee, error);
 }
 
+static bool read_terms(struct command *command, const json_t *value, struct error *error) {
+    command->terms = value;
+    return json_is_object(value) || json_is_null(value) ||
+           refuse(command, "terms", value, "texts by ids of jobs", error);
+}
+
 static const struct {
     const char *name;
     enum key bit;
@@ -255,6 +262,7 @@ static const struct {
     {"include_instances", KEY_INCLUDE_INSTANCES, NULL, offsetof(struct command, include_instances)},
     {"assignee", KEY_ASSIGNEE, read_assignee, 0},
     {"claim", KEY_CLAIM, NULL, offsetof(struct command, claims)},
+    {"terms", KEY_TERMS, read_terms, 0},
     {"hierarchy", KEY_HIERARCHY, NULL, offsetof(struct command, hierarchy)},
 };
 #define KEYS (sizeof keys / sizeof *keys)

@@ -95,6 +95,7 @@ struct command {
     bool hierarchy;            /* of an instance: those that it called, too */
     bool claims;               /* the task must not be another one's */
     const char *executor;      /* a name, or an id as text; of a registration the name, or NULL */
+    const json_t *terms;       /* what due dates of jobs come from now, by their ids; or NULL */
     const json_t *deployments; /* ids: an array of integers, or one */
     int64_t incident, batch;
     const json_t *plan; /* of one run of history cleanup, see cleanup.h; NULL: it begins now */

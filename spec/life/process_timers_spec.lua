@@ -59,4 +59,17 @@ describe("the due date of a timer of an instance", function()
     assert(engine:recalculate_due(job().id))
     assert.truthy(job().due >= "2026-01-01T01:00:00.000Z")
   end)
+
+  for _, key in ipairs { "asked", "boundary" } do
+    it("asks its expression again: " .. key, function()
+      local id = assert(engine:start(key, { variables = { span = "PT1H" } }))
+      assert.equal("2026-01-01T01:00:00.000Z", job().due)
+      engine:set_variables(id, { span = "PT15M" })
+      engine:advance "PT5M"
+      assert(engine:recalculate_due(job().id))
+      assert.equal("2026-01-01T00:20:00.000Z", job().due)
+      assert(engine:recalculate_due(job().id, { from_creation = true }))
+      assert.equal("2026-01-01T00:15:00.000Z", job().due)
+    end)
+  end
 end)

@@ -4,6 +4,7 @@
 #include "store/rules/schedule/cycle.h"
 #include "time/repeat.h"
 #include "time/span.h"
+#include <stdio.h>
 
 bool due_check(struct store *store, const struct change *change, const struct job_row *row,
                struct error *error) {
@@ -62,8 +63,13 @@ static bool again_due(struct store *store, const char *term, time_ms from, time_
 }
 
 /* The date or duration that a timer was created with, counted from `from`. */
-static bool again_term(struct store *store, int64_t id, time_ms from, time_ms *due,
-                       struct error *error) {
+static bool again_term(struct store *store, const struct command *command, int64_t id, time_ms from,
+                       time_ms *due, struct error *error) {
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)id);
+    const char *asked = json_string_value(json_object_get(command->terms, key));
+    if (asked)
+        return again_due(store, asked, from, due, error);
     struct row *row = db_query(&store->db, error,
                                "SELECT term FROM job WHERE id=?1 AND term IS NOT NULL", "i", id);
     enum answer step = db_step(&store->db, row, error);
@@ -81,6 +87,6 @@ bool again_apply(struct store *store, const struct change *change, struct job_ro
     struct job_row old = *row;
     time_ms from = change->command->from_creation ? row->created : change->now;
     return (row->repeats ? cycle_resume(store, row->id, from, &row->due, error)
-                         : again_term(store, row->id, from, &row->due, error)) &&
+                         : again_term(store, change->command, row->id, from, &row->due, error)) &&
            change_move(store, &old, row, change->now, error);
 }
