@@ -183,6 +183,18 @@ describe("the walk", function()
     assert.equal("c", d:at(id))
   end)
 
+  it("waits at an inclusive gateway for turns that wait in their first job", function()
+    local d = store({ f = "parallel", j = "inclusive", b = "user",
+      a = { kind = "service", before = true, multi = { parallel = true, count = 3 },
+        behaviour = { call = function() end } } }, { "s -> f -> a -> j -> e", "f -> b -> j" })
+    local id = d:start("p")
+    d:complete("b")
+    assert.equal("a:before a:before a:before j", d:at(id))
+    d:drain()
+    assert.equal("completed", d:ended(id))
+    assert.equal(1, d:history(id).e)
+  end)
+
   it("goes on at an inclusive gateway when the last that could come goes elsewhere", function()
     local d = store({ f = "parallel", j = "inclusive", a = "user", x = "exclusive" },
       { "s -> f -> j -> e", "f -> a -> x", { "x -> j", when = "${to_join}" },

@@ -43,9 +43,12 @@ local function within(token, scope)
   return around == scope
 end
 
--- What stands where: leaves are looked at, for a scope stands where its tokens do.
-local function is_leaf(token)
-  return token.kids == 0 and token.state ~= "on timer" and token.state ~= "on message"
+-- What stands where: leaves are looked at, for a scope stands where its tokens do. Turns that are
+-- only a range of a body have no tokens: the body stands for them.
+local function stands(token)
+  local ranges = token.state == "body" and token.more[4]
+  return (token.kids == 0 or ranges and ranges[1] ~= nil) and token.state ~= "on timer"
+    and token.state ~= "on message"
 end
 
 -- The activity from which a token goes on: a flow that it will take leads to the next one.
@@ -64,7 +67,7 @@ local function ready(inst, scope, step, tokens)
     return true
   end
   for _, token in ipairs(inst.frame.list) do
-    if not token.gone and is_leaf(token) and within(token, scope)
+    if not token.gone and stands(token) and within(token, scope)
       and not (token.at == step.id and token.state == "join" and token.scope == scope) then
       local place = place_of(inst, token)
       if place and can_reach(inst.plan, place, step) then
