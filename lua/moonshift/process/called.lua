@@ -1,4 +1,5 @@
 -- Called instances: an instance that a call activity has begun, and the way back to its caller.
+local kept = require "moonshift.process.kept"
 local rules = require "moonshift.rules"
 local scopes = require "moonshift.process.scopes"
 local show = require "moonshift.show"
@@ -48,7 +49,7 @@ function called.begin(w, inst, token, step)
     given[name] = value
   end)
   local key = w:ask(inst, token, call.key)
-  local id = w.context.next_instance()
+  local id = kept.instance(w, inst, token)
   w:await(inst, token, "call")
   token.more = id
   scopes.begin(w, { id = id, version = version_of(w, inst, token, call),

@@ -7,6 +7,8 @@
 --
 -- What is kept is data, so that it can be handed back as JSON: { [key] = { seen, missed, writes,
 -- result_name, effects (see variables.note), result, thrown = { code, message } } }.
+--
+-- The number of a called instance is kept as { id }: handlers of that instance have been told it.
 local variables = require "moonshift.process.variables"
 
 local kept = {}
@@ -50,6 +52,14 @@ function kept.find(w, inst, token, place)
   replay(w, inst, token, one)
   w.kept[key] = one
   return one, key
+end
+
+-- instance(w, inst, token) -> the number of the instance that the activity calls, in each walk
+function kept.instance(w, inst, token)
+  local key = key_of(w, inst, token, "instance")
+  local one = w.before[key] or { id = w.context.next_instance() }
+  w.kept[key] = one
+  return one.id
 end
 
 -- keep(w, key, note, result, thrown): `thrown` is a BPMN error that the call raised

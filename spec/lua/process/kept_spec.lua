@@ -44,6 +44,22 @@ local function race(d)
 end
 
 describe("a unit that was behind", function()
+  it("begins the instance that it calls under the number that its handlers were told", function()
+    local told = {}
+    local d = driver.new { graphs.make("p", { f = "parallel", j = "parallel",
+      a = { kind = "service", before = true, exclusive = false,
+        behaviour = { call = function() end } },
+      c = { kind = "call", before = true, exclusive = false, call = { process = "q" } } },
+      { "s -> f -> a -> j -> e", "f -> c -> j" }),
+      graphs.make("q", { b = { kind = "service", behaviour = { call = function(job)
+        told[#told + 1] = job.instance
+      end } } }, { "s -> b -> e" }) }
+    d:start("p")
+    assert.equal(1, race(d))
+    assert.equal(1, #told)
+    assert.equal("completed", d:ended(tonumber(told[1])))
+  end)
+
   it("calls no handler again", function()
     local called = {}
     local d = wide(function(job)
