@@ -327,11 +327,16 @@ struct walk {
     void *arg;
 };
 
-/* Follow-ups go on in a lane that runs, and what has run is not given back unrun. */
+/* Follow-ups go on in a lane that runs, and what has run is not given back unrun. A job that walks
+ * again has called its handlers: given back, it would call them once more. */
+static bool goes_on(const struct work_item *item) {
+    return item->followed || item->undecided || (item->jobs && item->jobs->kept);
+}
+
 static bool late_item(struct walk *walk, const struct work_item *item) {
     bool begins = walk->time > 0;
     walk->time -= estimate_fills(item->expected);
-    return !begins && walk->now - item->since >= HORIZON && !item->followed && !item->undecided;
+    return !begins && walk->now - item->since >= HORIZON && !goes_on(item);
 }
 
 static struct walk walk_of(const struct client *client) {
