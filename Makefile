@@ -218,6 +218,7 @@ mutants: export MUTANT_COMPILE = $(CC) $(ALL_CFLAGS) -w -c
 mutants: export MUTANT_LINK = $(CC) $(LDFLAGS)
 mutants: export MUTANT_OBJECTS = $(OBJECTS)
 mutants: export MUTANT_LIBS = $(LIBS)
+mutants: export MUTANT_EMBED = $(EMBED)
 
 power: check-deps ## cut the store's power CUTS=1000000 times (SEED=)
 	@$(MAKE) --no-print-directory $(BUILD)/spec/core/store/sqlite/power_contract

@@ -194,6 +194,7 @@ describe("a failing job", function()
     local id = engine:enqueue("fail")
     assert.same({ done = 0, failed = 1 }, engine:drain())
     assert.equal("dead", engine:job(id).state)
+    assert.is_nil(engine:job(id).due)
     assert.equal("no such customer", engine:job(id).message)
   end)
 

@@ -4,7 +4,8 @@ Each mutant has a name, what it breaks, `by` whom it is caught, and its changes:
 text). A text must stand in its file exactly once; both are taken without the first and last newline.
 `by` names the soak's invariants of which one has to be violated (I1, I8b, …), or a contract or
 spec file that has to fail (spec/core/store/unserved_contract) where a soak cannot see it. `faults`, if given,
-are those that the soak begins with: what the mutant needs to show itself.
+are those that the soak begins with: what the mutant needs to show itself. `server` has the contract
+run over a server.
 """
 
 SETTLE = "core/store/rules/work/settle.c"
@@ -947,5 +948,105 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
             if (session->spare || session->opens)
                 return false;
             cancel(session);
+""")]},
+
+    # ---- processes and commands: what a spec has to see
+    {"name": "keyless-not-asked", "by": "spec/core/store/process_command_contract",
+     "breaks": "a receiver without a key does not hear a message that has one",
+     "changes": [("core/store/rules/process/subscription.c", """
+                 " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR"
+""", """
+                 " AND s.name=?1 AND s.key=?2 AND s.instance>0 AND (?3=0 OR"
+""")]},
+    {"name": "keyless-start-not-asked", "by": "spec/core/store/process_command_contract",
+     "breaks": "a start event without a key does not hear a message that has one",
+     "changes": [("core/store/rules/process/subscription.c", """
+                 "s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
+""", """
+                 "s.kind='message' AND s.name=?1 AND s.key=?2"
+""")]},
+    {"name": "parked-beyond-the-set", "by": "spec/core/store/lanes_contract",
+     "breaks": "of more parked lanes than are told apart some are not looked for",
+     "changes": [("core/store/rules/parked_lanes.c", """
+    parked->many = parked->added > LANES_MAX;
+""", """
+    parked->many = parked->added > 2 * LANES_MAX;
+""")]},
+    {"name": "turn-skipped", "by": "spec/lua/process/multi_spec.lua",
+     "breaks": "the job that makes more turns leaves out the first of them",
+     "changes": [("lua/moonshift/process/multi.lua", """
+  body.more[3] = index + count
+  if body.more[3] < body.more[1] then
+""", """
+  body.more[3] = index + count
+  if body.more[3] < body.more[1] then
+    body.more[3] = body.more[3] + 1
+""")]},
+    {"name": "watches-of-all-hosts", "by": "spec/lua/process/events_spec.lua",
+     "breaks": "with an activity the boundary events of all others end",
+     "changes": [("lua/moonshift/process/events.lua", """
+    if token.scope == host and not token.gone and frame.watches(token)
+""", """
+    if not token.gone and frame.watches(token)
+""")]},
+    {"name": "unhandled-ends-nothing", "by": "spec/lua/process/errors_spec.lua",
+     "breaks": "a token ends with an error that nothing takes, and what stands behind it waits",
+     "changes": [("lua/moonshift/process/errors.lua", """
+  walk.ended(w, inst, token)
+""", """
+  frame.remove(inst.frame, token)
+"""), ("lua/moonshift/process/errors.lua", """
+local variables = require "moonshift.process.variables"
+""", """
+local frame = require "moonshift.process.frame"
+local variables = require "moonshift.process.variables"
+""")]},
+    {"name": "running-job-deleted", "by": "spec/core/store/verbs_contract",
+     "breaks": "a job that runs is deleted",
+     "changes": [("core/store/rules/command/job_commands.c", """
+    (void)change;
+    if (!row->token)
+        return true;
+""", """
+    (void)change;
+    if (row->id)
+        return true;
+""")]},
+    {"name": "permanent-waits", "by": "spec/life/retries_spec.lua",
+     "breaks": "a failure that is permanent is given the date of the next try by its file",
+     "changes": [("core/script/decide.c", """
+    if (plan && plan->retry && !outcome->permanent)
+""", """
+    if (plan && plan->retry)
+""")]},
+    {"name": "incident-opened-unknown", "by": "spec/core/store/incident_contract",
+     "breaks": "that a command has opened an incident is not remembered",
+     "changes": [("core/store/rules/incident.c", """
+    store->incidents = 1;
+    bool done = incident_insert(store, row, job, type, now, error);
+""", """
+    bool done = incident_insert(store, row, job, type, now, error);
+""")]},
+    {"name": "incident-of-others-unknown", "by": "spec/life/incidents_spec.lua",
+     "breaks": "an incident that another process has opened is not looked for",
+     "changes": [("core/store/rules/state.c", """
+    store->incidents = store->lines = -1;
+""", """
+    store->lines = -1;
+""")]},
+    {"name": "incident-of-run-unknown", "by": "spec/core/store/incident_contract", "server": True,
+     "breaks": "that runs which end together have opened an incident is not remembered",
+     "changes": [("core/store/rules/work/settle.c", """
+    if (row->retries == 0) {
+        store->incidents = 1;
+""", """
+    if (row->retries == 0) {
+""")]},
+    {"name": "incidents-of-turn-unasked", "by": "spec/core/store/incident_contract", "server": True,
+     "breaks": "a turn begins as if no incident was open",
+     "changes": [("core/store/rules/work/timer.c", """
+    store->incidents = row_int(row, 0) != 0;
+""", """
+    store->incidents = 0;
 """)]},
 ]

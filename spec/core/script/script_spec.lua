@@ -373,6 +373,7 @@ describe("script", function()
       local job = run([[return { retry = "R5/PT1H",
         run = function() error { message = "x", permanent = true } end }]])
       assert.equal(0, job.retries)
+      assert.is_nil(job.due)
     end)
   end)
 

@@ -535,6 +535,57 @@ static void parked_by_another(struct contract *c) {
     EXPECT(next_is(c, behind));
 }
 
+/* Creates a job in each of `lanes_`. */
+static bool crowd(struct contract *c, struct store *store, int lanes_) {
+    char name[32];
+    bool done = store_begin(store, STORE_COMMAND, &c->error);
+    for (int i = 0; done && i < lanes_; i++) {
+        snprintf(name, sizeof name, "lane %d", i);
+        done = create(c, store, (struct job){.lane = name}, NOW) != 0;
+    }
+    return done && store_commit(store, &c->error);
+}
+
+/* Settles all of them as successes. */
+static bool settle_all(struct contract *c, struct job *list) {
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    while (list) {
+        struct job *next = list->next;
+        done = done && settle(c, c->store, list, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) ==
+                           SETTLED;
+        list = next;
+    }
+    return done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+}
+
+/* Takes all that can be had, in *list; how many they are. */
+static int take_all(struct contract *c, struct store *store, struct job **list) {
+    int count = 0, all = 0;
+    bool more = true;
+    for (*list = NULL; more; all += count) {
+        struct job *some = NULL;
+        if (!store_acquire(store, &everything, NOW, &some, &count, &more, &c->error))
+            return -1;
+        append(list, some);
+    }
+    return all;
+}
+
+/* Another executor has parked one in each of more lanes than are told apart. */
+static void many_parked(struct contract *c) {
+    enum { MANY = 4500 };
+    struct store_executor self;
+    struct job *first = NULL, *second = NULL;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && crowd(c, c->store, MANY) && take_all(c, c->store, &first) == MANY);
+    EXPECT(crowd(c, other, MANY) && take_all(c, other, &second) == 0);
+    store_close(other);
+    EXPECT(contract_number(c, "SELECT count(*) FROM parked") == MANY && settle_all(c, first));
+    EXPECT(contract_number(c, "SELECT count(*) FROM ready") == MANY);
+    EXPECT(take_all(c, c->store, &second) == MANY);
+    job_free_list(second);
+}
+
 /* Takes what has a due date; how many they were. */
 static int acquire_dated(struct contract *c) {
     struct acquire dated = everything;
@@ -577,6 +628,7 @@ static const struct check checks[] = {
     {"jobs that were parked are taken once, also if their lane is met again", met_again},
     {"what was parked before a rollback is parked behind it", undone},
     {"a job that another executor has parked is shown", parked_by_another},
+    {"… also if it has parked jobs in more lanes than are told apart", many_parked},
     {"a cancelled run holds its lane until it ends, and then the next one runs", cancelled_run},
     {"a job that is deleted shows the one that waits behind it in its lane", deleted_head},
     {"random histories keep every lane strict and strand nothing", histories},

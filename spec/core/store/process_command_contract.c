@@ -29,6 +29,30 @@ static void messages(struct contract *c) {
     EXPECT(receivers(c, "{'name': 'ordered'}") == 1);
 }
 
+/* A start event and an instance that wait for the message without a key. */
+static void keyless(struct contract *c) {
+    EXPECT(deploy(c, "a",
+                  json_of("[" ORDER "]", "one", "",
+                          "{'kind': 'message', 'name': 'news', 'activity': 'start'}"),
+                  NOW));
+    int64_t of = version(c), id = store_reserve_ids(c->store, 1, &c->error);
+    EXPECT(receivers(c, "{'name': 'news'}") == 1);
+    EXPECT(receivers(c, "{'name': 'news', 'key': 'n-1'}") == 1);
+    struct step wait = step_of(id, of, 0, F1);
+    wait.subscription = (struct unit_subscription){id, 6, of, "message", "parcel", NULL, "wait"};
+    EXPECT(settle_step(c, NULL, &wait, NULL) == SETTLED);
+    EXPECT(receivers(c, "{'name': 'parcel'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1'}") == 1);
+    int64_t other = store_reserve_ids(c->store, 1, &c->error);
+    struct step keyed = step_of(other, of, 0, F1);
+    keyed.subscription =
+        (struct unit_subscription){other, 6, of, "message", "parcel", "p-1", "wait"};
+    EXPECT(settle_step(c, NULL, &keyed, NULL) == SETTLED);
+    EXPECT(receivers(c, "{'name': 'parcel'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-2'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1'}") == 2);
+}
+
 /* Settles the job of an order with a message to others. */
 static int say(struct contract *c, struct job *job, int64_t of, const char *name, const char *key) {
     struct unit_message message = {
@@ -221,6 +245,7 @@ static void cleanup(struct contract *c) {
 
 static const struct check checks[] = {
     {"the receivers of a message are found by name, key, instance and business key", messages},
+    {"a receiver without a key takes a message of any key, one with a key only its own", keyless},
     {"a message of a unit becomes a job of the receiver; without one the unit is refused", said},
     {"a message is kept for the next that waits for it, and not beyond its time", kept},
     {"the jobs of a suspended instance wait, and commands on it are refused, but for its end",

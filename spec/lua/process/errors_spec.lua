@@ -93,6 +93,26 @@ describe("a BPMN error", function()
     assert.equal("BPMN error x: no at a is caught by nothing", warned)
   end)
 
+  it("that nothing takes ends what waits for its token: the scope, the turn, the process", function()
+    local function scope(name, node)
+      node.scope = name
+      return node
+    end
+    local d = driver.new { graphs.make("p", { sub = "subprocess",
+      s2 = { kind = "start", scope = "sub" }, a = scope("sub", throws("x")),
+      e2 = { kind = "end", scope = "sub" },
+      b = { kind = "service", behaviour = throws("y").behaviour, multi = { parallel = true,
+        count = 3 } }, u = "user", c = throws("z") },
+      { "s -> sub -> b -> u -> c -> e", "s2 -> a -> e2" }) }
+    local id = d:start("p")
+    assert.equal("u", d:at(id))
+    local ended = d:history(id)
+    assert.same({ 1, 3, 1 }, { ended.sub, ended.b, ended["b#multiInstanceBody"] })
+    d:complete("u")
+    assert.equal("completed", d:ended(id))
+    assert.is_nil(d:history(id).e)
+  end)
+
   it("fails the unit if nothing takes it and the setting says so", function()
     local d = driver.new { graphs.make("p", { a = throws("x") }, { "s -> a -> e" }) }
     d.settings.unhandled_errors = "fail"

@@ -147,6 +147,39 @@ describe("a boundary event", function()
     assert.same({}, d.subscriptions)
   end)
 
+  it("goes with its activity alone, and not with one beside it", function()
+    local d = store({ f = "parallel", u = "user", w = "user",
+      b = { kind = "boundary", attached = "u", event = timer("duration", "PT1M") },
+      m = { kind = "boundary", attached = "u", event = message("gone") },
+      c = { kind = "boundary", attached = "w", event = timer("duration", "PT2M") },
+      n = { kind = "boundary", attached = "w", event = message("news", false) } },
+      { "s -> f -> u -> e1", "f -> w -> e2", "b -> e3", "m -> e4", "c -> e5", "n -> e6" })
+    local id = d:start("p")
+    assert.same({ 2, 2 }, { #d.jobs, #d.subscriptions })
+    d:complete("u")
+    assert.same({ "process/p/c:timer", "n" }, { d.jobs[1].handler, d.subscriptions[1].activity })
+    assert.same({ 1, 1 }, { #d.jobs, #d.subscriptions })
+    d:message("n")
+    d:advance(2 * MINUTE)
+    assert.equal("completed", d:ended(id))
+    assert.same({ s = 1, f = 1, u = 1, e1 = 1, n = 1, e6 = 1, c = 1, e5 = 1 }, (d:history(id)))
+  end)
+
+  it("of one turn goes with that turn", function()
+    local d = store({ sub = { kind = "subprocess", multi = { parallel = true, count = 3 } },
+      s2 = { kind = "start", scope = "sub" }, u = { kind = "user", scope = "sub" },
+      e2 = { kind = "end", scope = "sub" }, b = { kind = "boundary", attached = "u",
+        scope = "sub", event = timer("duration", "PT1M") },
+      v = { kind = "user", scope = "sub" }, e3 = { kind = "end", scope = "sub" } },
+      { "s -> sub -> e", "s2 -> u -> e2", "b -> v -> e3" })
+    local id = d:start("p")
+    assert.equal(3, #d.jobs)
+    d:complete("u")
+    assert.equal(2, #d.jobs)
+    d:advance(MINUTE)
+    assert.equal("v v", d:at(id))
+  end)
+
   it("is made when the activity begins, and not while its job waits", function()
     local d = with(timer("duration", "PT1M"), { u = { kind = "user", before = true } })
     local id = d:start("p")

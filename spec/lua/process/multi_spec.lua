@@ -137,12 +137,48 @@ describe("a multi-instance activity", function()
   end)
 
   it("makes a thousand turns a unit, and the others by a job of its own", function()
-    local d = store({ parallel = true, count = 2500 }, { kind = "task", before = true })
+    local seen = {}
+    local d = store({ parallel = true, count = 2500 }, { kind = "service", before = true,
+      behaviour = { call = function(job)
+        seen[job.variables.loopCounter] = true
+      end } })
     local id = d:start("p")
     assert.equal(1001, #d.jobs)
     d:drain()
     assert.equal(2500, d:history(id).a)
+    assert.same({ true, true, true }, { seen[0], seen[1000], seen[2499] })
+    assert.equal(2500, #seen + 1)
     assert.equal("completed", d:ended(id))
+  end)
+
+  it("makes each turn once, whatever number of units makes them", function()
+    for _, multi in ipairs { { index = "i" }, { collection = "list", element = "item" } } do
+      local count, list, seen = 2003, {}, {}
+      for i = 1, count do
+        list[i] = "item " .. i - 1
+      end
+      multi.parallel, multi.count = true, not multi.collection and count or nil
+      local d = store(multi, { kind = "service", before = true })
+      local id = d:start("p", { list = list })
+      for _ = 1, 2 do
+        for _, job in ipairs(d.jobs) do
+          if job.handler == "process/p/a#multiInstanceBody" then
+            d:run(job)
+            break
+          end
+        end
+      end
+      assert.equal(count, #d.jobs)
+      for _, token in ipairs(d:frame(id).tokens) do
+        local own = token[6]
+        local at = own.loopCounter
+        assert.equal(multi.index and at or "item " .. at, own.i or own.item)
+        seen[at] = (seen[at] or 0) + 1
+      end
+      for i = 0, count - 1 do
+        assert.equal(1, seen[i], i)
+      end
+    end
   end)
 
   it("repeats sub-processes, each with variables of its own", function()
