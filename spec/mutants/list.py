@@ -1049,4 +1049,43 @@ local variables = require "moonshift.process.variables"
 """, """
     store->incidents = 0;
 """)]},
+    {"name": "default-beside-another", "by": "spec/lua/process/walk_spec.lua",
+     "breaks": "the default flow is taken beside one that is true",
+     "changes": [("lua/moonshift/process/walk.lua", """
+  if not taken[1] then
+    taken[1] = default
+  end
+""", """
+  if default then
+    taken[#taken + 1] = default
+  end
+""")]},
+    {"name": "transient-to-called", "by": "spec/lua/process/called_spec.lua",
+     "breaks": "a called instance gets what should last for a walk",
+     "changes": [("lua/moonshift/process/called.lua", """
+      for name, value in pairs(variables.all(token, true)) do
+""", """
+      for name, value in pairs(variables.all(token)) do
+""")]},
+    {"name": "join-waits-for-chosen", "by": "spec/lua/process/nodes/inclusive_spec.lua",
+     "breaks": "a join waits for a token whose chosen flow leads elsewhere",
+     "changes": [("lua/moonshift/process/nodes/inclusive.lua", """
+  if token.state == "after" and token.more then
+""", """
+  if token.state == "after" and not token.more then
+""")]},
+    {"name": "join-before-a-scope", "by": "spec/lua/process/nodes/inclusive_spec.lua",
+     "breaks": "a join does not wait for what goes on behind a sub-process",
+     "changes": [("lua/moonshift/process/nodes/inclusive.lua", """
+    return step.scope ~= nil and reaches(step.scope, target, seen)
+""", """
+    return step.scope == target
+""")]},
+    {"name": "cancelled-without-outputs", "by": "spec/lua/process/scopes_spec.lua",
+     "breaks": "a cancelled activity maps no outputs",
+     "changes": [("lua/moonshift/process/scopes.lua", """
+    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
+""", """
+    w:mapped(w.scope:at(inst, token), output)
+""")]},
 ]

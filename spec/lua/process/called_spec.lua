@@ -116,4 +116,19 @@ describe("a called process", function()
     local _, message = pcall(d.start, d, "p")
     assert.equal("c: there is no process q to call", message)
   end)
+
+  it("gets the tenant, and all variables but those that last for a walk", function()
+    local d = driver.new { caller { into = { { all = true } } }, called() }
+    d:start("p", { a = 1 }, { tenant = "north", transient = { secret = 2 } })
+    assert.equal("north", d.instances[2].tenant)
+    assert.same({ a = 1 }, d:variables(2))
+  end)
+
+  it("gets of two variables with one name the inner one", function()
+    local d = driver.new { graphs.make("p", { c = { kind = "call", input = { { name = "x",
+      value = "inner" } }, call = { process = "q", into = { { all = true } } } } },
+      { "s -> c -> e" }), called() }
+    d:start("p", { x = "outer" })
+    assert.same({ x = "inner" }, d:variables(2))
+  end)
 end)

@@ -121,4 +121,11 @@ describe("a command", function()
     local id = d:start("p", nil, { at = "s2" })
     assert.same({ s2 = 1, b = 1, e = 1 }, (d:history(id)))
   end)
+
+  it("sets nothing at a token that has gone", function()
+    local d = store({ u = "user", v = "user" }, { "s -> u -> v -> e" })
+    local id = d:start("p")
+    assert.equal(("instance %d: token 99 has gone"):format(id),
+      refusal(d, { kind = "set", instance = id, token = 99, variables = { x = 1 } }))
+  end)
 end)

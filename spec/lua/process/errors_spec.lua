@@ -120,6 +120,15 @@ describe("a BPMN error", function()
     assert.equal("BPMN error x at a is caught by nothing", message)
   end)
 
+  it("is the reason of an instance whose own listener threw it", function()
+    local graph = graphs.make("p", { u = "user" }, { "s -> u -> e" })
+    graph.listeners = { start = { throws("x").behaviour } }
+    local d = driver.new { graph }
+    local id = d:start("p")
+    assert.equal("completed", d:ended(id))
+    assert.truthy(d.past[1].reason:find("BPMN error x at", 1, true))
+  end)
+
   it("is no failure of a handler", function()
     local d = driver.new { graphs.make("p", { a = { kind = "service", behaviour = {
       call = function()

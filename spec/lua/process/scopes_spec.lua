@@ -125,3 +125,28 @@ describe("scopes", function()
     end
   end)
 end)
+
+describe("what is cancelled", function()
+  it("takes the jobs of turns that are only a range, also by an event sub-process", function()
+    local d = driver.new { graphs.make("p", { a = { kind = "task", before = true,
+      multi = { parallel = true, count = 3 } }, es = "event_subprocess",
+      s2 = { kind = "start", scope = "es", event = { kind = "message", name = "stop" } },
+      u = { kind = "user", scope = "es" }, e2 = { kind = "end", scope = "es" } },
+      { "s -> a -> e", "s2 -> u -> e2" }) }
+    local id = d:start("p")
+    assert.equal(3, #d.jobs)
+    d:message("s2")
+    assert.equal("u", d:at(id))
+    assert.same({}, d.jobs)
+  end)
+
+  it("maps its outputs", function()
+    local d = driver.new { graphs.make("p", { u = { kind = "user",
+      output = { { name = "done", value = "${1 + 1}" } } }, b = { kind = "boundary",
+      attached = "u", event = { kind = "message", name = "stop" } }, v = "user" },
+      { "s -> u -> e", "b -> v -> e2" }) }
+    local id = d:start("p")
+    d:message("b")
+    assert.equal(2, d:variables(id).done)
+  end)
+end)

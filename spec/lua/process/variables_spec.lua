@@ -1,6 +1,7 @@
 local driver = require "spec.lua.process.driver"
 local graphs = require "spec.lua.process.graphs"
 local rules = require "moonshift.rules"
+local kept_as = require "moonshift.process.variables"
 
 -- Runs a function as the handler of a process; gives what its variables are then.
 local function after(fn, variables)
@@ -259,5 +260,40 @@ describe("a transient variable", function()
     cause.kept = rules.decode(rules.encode(unit.kept))
     assert.is_true(d:write(d:walk(cause), cause))
     assert.same({ 1, { other = 1 }, "ann" }, { calls, d:variables(id), d.tasks[2].assignee })
+  end)
+end)
+
+describe("variables", function()
+  it("are all seen from inside, the inner before the outer", function()
+    local seen
+    local d = driver.new { graphs.make("p", { a = { kind = "service",
+      input = { { name = "x", value = "inner" } }, behaviour = { call = function(job)
+        seen = {}
+        for name, value in pairs(job.variables) do
+          seen[name] = value
+        end
+      end } } }, { "s -> a -> e" }) }
+    d:start("p", { x = "outer", y = 1 })
+    assert.same({ x = "inner", y = 1 }, seen)
+  end)
+
+  it("are equal only where both have the same names", function()
+    assert.is_true(kept_as.equal({ a = { 1 } }, { a = { 1 } }))
+    assert.is_false(kept_as.equal({ a = 1 }, { a = 1, b = 2 }))
+    assert.is_false(kept_as.equal({ a = 1, b = 2 }, { a = 1 }))
+  end)
+
+  it("are found by their value, which null and data are not", function()
+    local graph = graphs.make("p", { u = "user" }, { "s -> u -> e" })
+    graph.search = { "a", "b", "c" }
+    local d = driver.new { graph }
+    local unit = d:walk { kind = "start", version = 1, variables = { a = rules.null, b = { 1 },
+      c = 5 } }
+    local found = {}
+    for _, one in ipairs(unit.searched) do
+      found[#found + 1] = one.name .. "=" .. tostring(one.value)
+    end
+    table.sort(found)
+    assert.same({ "a=nil", "b=nil", "c=5" }, found)
   end)
 end)

@@ -410,4 +410,25 @@ describe("the walk", function()
     d:write(unit)
     assert.equal("u", d:at(tonumber(d:variables(unit.result).other)))
   end)
+
+  it("takes the default only where no other flow is taken", function()
+    local d = driver.new { graphs.make("p", { a = "task", u = "user", v = "user" },
+      { "s -> a", { "a -> u", when = "${x}" }, { "a -> v", default = true }, "u -> e1",
+        "v -> e2" }) }
+    assert.equal("u", d:at(d:start("p", { x = true })))
+    assert.equal("v", d:at(d:start("p", { x = false })))
+  end)
+
+  it("tells of an assignment only where the task is somebody's", function()
+    local told = 0
+    local function user(assignee)
+      return { kind = "user", assignee = assignee, listeners = { assignment = { { call = function()
+        told = told + 1
+      end } } } }
+    end
+    driver.new({ graphs.make("p", { u = user() }, { "s -> u -> e" }) }):start("p")
+    assert.equal(0, told)
+    driver.new({ graphs.make("p", { u = user("boss") }, { "s -> u -> e" }) }):start("p")
+    assert.equal(1, told)
+  end)
 end)

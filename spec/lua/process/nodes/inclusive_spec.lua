@@ -132,3 +132,38 @@ describe("joins of parallel and inclusive gateways", function()
     end
   end)
 end)
+
+describe("an inclusive join", function()
+  local function forked(nodes, flows)
+    nodes.f, nodes.g, nodes.b, nodes.v = "parallel", "inclusive", "user", "user"
+    flows[#flows + 1] = "s -> f -> b -> g -> v -> e"
+    return driver.new { graphs.make("p", nodes, flows) }
+  end
+
+  it("does not wait for an activity whose flow has been chosen and leads elsewhere", function()
+    local d = forked({ a = { kind = "task", after = true } }, { "f -> a", { "a -> g",
+      default = true }, { "a -> e1", when = "${true}" } })
+    local id = d:start("p")
+    d:complete("b")
+    assert.equal("a:after v", d:at(id))
+  end)
+
+  it("does not wait for an event that may come at an activity beside it", function()
+    local d = forked({ u = "user", x = { kind = "boundary", attached = "u",
+      event = { kind = "message", name = "m" } } }, { "f -> u -> e1", "x -> g" })
+    local id = d:start("p")
+    d:complete("b")
+    assert.equal("u v", d:at(id))
+  end)
+
+  it("waits for what goes on behind a sub-process", function()
+    local d = forked({ sub = "subprocess", s2 = { kind = "start", scope = "sub" },
+      u = { kind = "user", scope = "sub" }, e2 = { kind = "end", scope = "sub" } },
+      { "f -> sub -> g", "s2 -> u -> e2" })
+    local id = d:start("p")
+    d:complete("b")
+    assert.is_nil(d:history(id).g)
+    d:complete("u")
+    assert.equal("v", d:at(id))
+  end)
+end)
