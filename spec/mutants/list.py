@@ -334,8 +334,14 @@ MUTANTS = [
     {"name": "lanes-ignored", "by": "I6",
      "breaks": "a lane may be taken while another job of it runs",
      "changes": [(PLACES, """
+                "iii", lane, token, store->self.id))
+        return false;
+    CRASH_POINT("lane_taken");
     *taken = db_changes(&store->db) > 0;
 """, """
+                "iii", lane, token, store->self.id))
+        return false;
+    CRASH_POINT("lane_taken");
     *taken = true;
 """)]},
     {"name": "lane-kept", "by": "I18",
@@ -592,10 +598,10 @@ MUTANTS = [
 """, """
     " FROM job j WHERE j.id=" job
 """), (PLACES, """
-        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
 """, """
-        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error) &&
-               incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error);
+        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error) &&
+               incident_open(store, row, INCIDENT_WORKER_DIED, now, error);
 """)]},
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
@@ -610,9 +616,9 @@ MUTANTS = [
      "breaks": "a job without retries is taken like any other",
      "changes": [(PLACES, """
     if (row->retries <= 0)
-        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
 """, """
-    if (row->retries <= 0 && !incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error))
+    if (row->retries <= 0 && !incident_open(store, row, INCIDENT_FAILED_JOB, now, error))
         return false;
 """)]},
 
@@ -861,7 +867,7 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
     {"name": "commit-not-synced", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "what is acknowledged is not synced",
      "changes": [(TRANSACTION, """
-    return log_sync_seen(store, error);
+    return sqlite_of(store)->unhurried || log_sync_seen(store, error);
 """, """
     return true;
 """)]},
@@ -1023,9 +1029,9 @@ local variables = require "moonshift.process.variables"
      "breaks": "that a command has opened an incident is not remembered",
      "changes": [("core/store/rules/incident.c", """
     store->incidents = 1;
-    bool done = incident_insert(store, row, job, type, now, error);
+    bool done = incident_insert(store, row, job->id, type, now, error);
 """, """
-    bool done = incident_insert(store, row, job, type, now, error);
+    bool done = incident_insert(store, row, job->id, type, now, error);
 """)]},
     {"name": "incident-of-others-unknown", "by": "spec/life/incidents_spec.lua",
      "breaks": "an incident that another process has opened is not looked for",

@@ -551,8 +551,8 @@ static bool settle_all(struct contract *c, struct job *list) {
     bool done = store_begin(c->store, STORE_TURN, &c->error);
     while (list) {
         struct job *next = list->next;
-        done = done && settle(c, c->store, list, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) ==
-                           SETTLED;
+        done = done &&
+               settle(c, c->store, list, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED;
         list = next;
     }
     return done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);

@@ -93,7 +93,7 @@ describe("a BPMN error", function()
     assert.equal("BPMN error x: no at a is caught by nothing", warned)
   end)
 
-  it("that nothing takes ends what waits for its token: the scope, the turn, the process", function()
+  it("that nothing takes ends what waits for its token: scope, turn, process", function()
     local function scope(name, node)
       node.scope = name
       return node
