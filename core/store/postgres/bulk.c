@@ -11,8 +11,6 @@
 #define COLUMN(member, type, key, source, column, ...) JOB_WRITTEN_##source(#column ", ")
 #define MARK(member, type, key, source, ...) JOB_WRITTEN_##source("unnest(?), ")
 
-enum { COLUMNS_MAX = 48 };
-
 /* clang-format off */
 static const int jobs_short[] = {F(id), F(stream), F(priority), F(created), BULK_PLACE, F(retries),
                                  F(payload), -1};
@@ -132,21 +130,21 @@ static void add_value(struct array *array, const struct bulk_value *value) {
 }
 
 /* Fills one column from all rows, and binds it. False: no memory. */
-static bool bind_column(struct row *row, int at, struct array *array, const struct bulk *bulk,
-                        int column) {
-    array_begin(array, column_type(column));
+static bool bind_column(struct row *row, int at, const struct bulk *bulk, int column) {
+    struct array array;
+    array_begin(&array, column_type(column));
     for (size_t i = bulk->from; i < bulk->to; i++) {
         const struct bulk_value value = bulk_value(&bulk->rows[i], column);
-        add_value(array, &value);
+        add_value(&array, &value);
     }
-    array_end(array);
-    statement_bind_array(row, at, array);
-    return !array->data.failed;
+    array_end(&array);
+    const bool bound = statement_bind_array(row, at, &array);
+    array_clear(&array);
+    return bound;
 }
 
 bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                    struct error *error) {
-    struct array arrays[COLUMNS_MAX] = {0};
     if (kind == BULK_LOCKED && lock_page_fits(store, bulk))
         return lock_page_write(store, bulk, error);
     const int *columns = kinds[kind].columns;
@@ -154,12 +152,9 @@ bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
     bool done = row != NULL;
     int count = 0;
     for (; done && columns[count] >= 0; count++)
-        done = bind_column(row, count, &arrays[count], bulk, columns[count]) ||
-               db_no_memory(&store->db, error);
+        done = bind_column(row, count, bulk, columns[count]) || db_no_memory(&store->db, error);
     bool counted = kind == BULK_TAKEN || kind == BULK_TAKEN_SPOTS;
     done = done && (counted ? statement_run_counted(row, bulk_ready(bulk), error)
                             : db_run_row(&store->db, row, error));
-    for (int i = 0; i <= count && i < COLUMNS_MAX; i++)
-        array_clear(&arrays[i]);
     return done;
 }

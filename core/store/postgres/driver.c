@@ -67,12 +67,26 @@ static bool make_room(struct statement *statement) {
     statement->sizes = calloc(count, sizeof *statement->sizes);
     statement->formats = calloc(count, sizeof *statement->formats);
     statement->numbers = calloc(count, sizeof *statement->numbers);
+    statement->arrays = calloc(count, sizeof *statement->arrays);
     return statement->types && statement->values && statement->sizes && statement->formats &&
-           statement->numbers;
+           statement->numbers && statement->arrays;
+}
+
+void statement_unbind(struct statement *statement) {
+    for (int at = 0; at < statement->count; at++)
+        statement->values[at] = NULL;
+    for (int at = 0; statement->bound > 0 && at < statement->count; at++) {
+        statement->bound -= statement->arrays[at] != NULL;
+        free(statement->arrays[at]);
+        statement->arrays[at] = NULL;
+    }
 }
 
 static void release(struct statement *statement) {
     PQclear(statement->result);
+    if (statement->bound > 0)
+        statement_unbind(statement);
+    free(statement->arrays);
     free(statement->sql);
     free(statement->types);
     free(statement->values);
@@ -97,6 +111,7 @@ static bool postgres_prepare(struct db *db, struct row *row, const char *sql, bo
     statement->session = session;
     statement->count = renumber(sql, NULL, &size);
     statement->minded = reader_minds(sql);
+    statement->asked = !keep;
     statement->sql = malloc(size + 1);
     if (!statement->sql || !make_room(statement)) {
         release(statement);
@@ -152,6 +167,7 @@ static void postgres_bind(struct row *row, const char *kinds, va_list values) {
     struct statement *statement = statement_of(row);
     int64_t number = 0;
     postgres_done(row);
+    statement_unbind(statement);
     for (int at = 0; *kinds && at < statement->count; kinds++, at++) {
         const char *data = NULL;
         switch (*kinds) {
@@ -185,8 +201,17 @@ static void postgres_bind(struct row *row, const char *kinds, va_list values) {
     }
 }
 
-void statement_bind_array(struct row *row, int at, const struct array *array) {
-    set(statement_of(row), at, array_oid(array), array->data.data, array->data.size);
+bool statement_bind_array(struct row *row, int at, struct array *array) {
+    struct statement *statement = statement_of(row);
+    const struct text data = array->data;
+    if (data.failed)
+        return false;
+    array->data = (struct text){0};
+    set(statement, at, array_oid(array), data.data, data.size);
+    free(statement->arrays[at]);
+    statement->bound += statement->arrays[at] == NULL;
+    statement->arrays[at] = data.data;
+    return true;
 }
 
 bool statement_run_counted(struct row *row, int wanted, struct error *error) {

@@ -37,6 +37,7 @@ struct session {
     bool failed;                /* a statement of the transaction has failed, with this: */
     struct error failure;       /* (also the last one outside of a transaction) */
     char state[6];              /* SQLSTATE of that error; "": the connection was lost */
+    bool asks;                  /* that error is of a question made of filters */
     bool lost;                  /* the connection is of no use any more */
     bool cancelled;             /* the present wait was ended by us */
     const struct store *begins; /* a transaction of it begins; NULL: none, or it has begun */
@@ -98,17 +99,20 @@ int session_socket(const struct session *session);
 /* A statement as libpq wants it. */
 struct statement {
     struct session *session;
-    char *sql;      /* its parameters are $1, $2 */
-    char name[16];  /* "": it is not kept */
-    unsigned known; /* generation of the connection that knows it by its name; 0: none */
-    bool stands;    /* `result` has rows; `at` is the present one */
-    bool ahead;     /* it was sent before its rows are asked for */
-    bool minded;    /* it may write what pages show; see reader.h */
-    int count;      /* of parameters */
-    Oid *types;     /* of each parameter; 0: the server finds out */
-    const char **values;
+    char *sql;           /* its parameters are $1, $2 */
+    char name[16];       /* "": it is not kept */
+    unsigned known;      /* generation of the connection that knows it by its name; 0: none */
+    bool stands;         /* `result` has rows; `at` is the present one */
+    bool ahead;          /* it was sent before its rows are asked for */
+    bool minded;         /* it may write what pages show; see reader.h */
+    int count;           /* of parameters */
+    Oid *types;          /* of each parameter; 0: the server finds out */
+    const char **values; /* NULL but between the binding and the sending */
     int *sizes, *formats;
-    char (*numbers)[24]; /* what values of numbers point to */
+    char (*numbers)[24]; /* what values of numbers point to, */
+    char **arrays;       /* and arrays: they are the statement's own */
+    int bound;           /* so many of them */
+    bool asked;          /* it was made of filters, and is not kept */
     PGresult *result;
     int at;
     char (*texts)[32]; /* numbers of the present row as texts; NULL: none was asked for */
@@ -116,8 +120,12 @@ struct statement {
 
 struct array;
 
-/* Binds an array to a parameter, counted from 0; it must stay until the statement is sent. */
-void statement_bind_array(struct row *row, int at, const struct array *array);
+/* Binds an array that has ended to a parameter, counted from 0. The statement takes it over: the
+ * array is empty then. False: there was no memory to fill it. */
+bool statement_bind_array(struct row *row, int at, struct array *array);
+
+/* From here on every parameter is NULL. What was bound goes. */
+void statement_unbind(struct statement *statement);
 
 /* Queues a bound statement that changes so many rows. If it does not, the next wait fails with
  * ERROR_DAMAGED. */

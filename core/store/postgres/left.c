@@ -42,9 +42,7 @@ bool postgres_left_remove(struct store *store, struct error *error) {
         array_add_int(&ids, gone->ids[i]);
     array_end(&ids);
     gone->count = 0;
-    bool done = row && (!ids.data.failed || db_no_memory(&store->db, error));
-    if (done)
-        statement_bind_array(row, 0, &ids);
+    bool done = row && (statement_bind_array(row, 0, &ids) || db_no_memory(&store->db, error));
     done = done && db_run_row(&store->db, row, error);
     array_clear(&ids);
     return done;

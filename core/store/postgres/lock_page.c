@@ -108,21 +108,20 @@ static bool page_insert(struct store *store, const struct bulk *bulk, struct arr
                         struct error *error) {
     const int64_t count = (int64_t)(bulk->to - bulk->from);
     const struct job *first = bulk->rows[bulk->from].job;
-    bool failed = false, lanes = page_has_lanes(bulk);
+    const bool lanes = page_has_lanes(bulk);
     struct row *row = db_query(&store->db, error,
                                "INSERT INTO lock_page(token, owner, held, ids, streams, lanes)"
                                " VALUES(?1, ?2, repeat('1', ?3::int)::varbit, ?4, ?5, ?6)",
                                "iii", first->token, first->owner, count);
+    bool bound = row != NULL;
     for (int at = 0; at < COLUMNS; at++)
         array_begin(&columns[at], ARRAY_INT8);
     page_fill(bulk, columns);
-    for (int at = 0; at < COLUMNS; at++) {
+    for (int at = 0; bound && at < COLUMNS; at++) {
         array_end(&columns[at]);
-        failed = failed || columns[at].data.failed;
-        if (row && (lanes || at != LANES))
-            statement_bind_array(row, 3 + at, &columns[at]);
+        bound = (at == LANES && !lanes) || statement_bind_array(row, 3 + at, &columns[at]);
     }
-    return failed ? db_no_memory(&store->db, error) : row && db_run_row(&store->db, row, error);
+    return bound ? db_run_row(&store->db, row, error) : row && db_no_memory(&store->db, error);
 }
 
 bool lock_page_write(struct store *store, const struct bulk *bulk, struct error *error) {
@@ -244,12 +243,9 @@ static bool asked_ask(struct asked *asked, struct store *store, struct error *er
     array_end(&texts);
     struct row *row = db_query(&store->db, error, fence_sql, "nni", 0, 0, store->self.id);
     bool done =
-        row && ((!tokens.data.failed && !texts.data.failed) || db_no_memory(&store->db, error));
-    if (done) {
-        statement_bind_array(row, 0, &tokens);
-        statement_bind_array(row, 1, &texts);
-        done = asked_read(asked, store, row, error);
-    }
+        row && ((statement_bind_array(row, 0, &tokens) && statement_bind_array(row, 1, &texts)) ||
+                db_no_memory(&store->db, error));
+    done = done && asked_read(asked, store, row, error);
     array_clear(&tokens);
     array_clear(&texts);
     return done;

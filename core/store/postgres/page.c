@@ -33,8 +33,7 @@ static const char *const page_sql[] = {
                    " l.owner, p.parks" LISTS READY LANE FREE_JOBS,
 };
 
-static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {
-    bool failed = false;
+static void fill(struct array arrays[COLUMNS], const struct ready_page *page) {
     for (int at = 0; at < COLUMNS; at++)
         array_begin(&arrays[at], ARRAY_INT8);
     for (size_t i = 0; i < page->count; i++) {
@@ -44,38 +43,31 @@ static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {
         for (int at = 0; at < COLUMNS; at++)
             array_add_int(&arrays[at], columns[at]);
     }
-    for (int at = 0; at < COLUMNS; at++) {
+    for (int at = 0; at < COLUMNS; at++)
         array_end(&arrays[at]);
-        failed = failed || arrays[at].data.failed;
-    }
-    return !failed;
 }
 
 /* NULL: error. */
-static struct row *ask(struct db *db, const struct ready_page *page, struct array arrays[COLUMNS],
-                       struct error *error) {
+static struct row *ask(struct db *db, const struct ready_page *page, struct error *error) {
+    struct array arrays[COLUMNS];
     struct row *row =
         db_query(db, error, page_sql[page->rows], "nnnnni", 0, 0, 0, 0, 0, page->rank_max);
-    bool filled = fill(arrays, page) || db_no_memory(db, error);
-    for (int at = 0; row && at < COLUMNS; at++)
-        statement_bind_array(row, at, &arrays[at]);
-    return filled ? row : NULL;
-}
-
-static void clear(struct array arrays[COLUMNS]) {
+    bool bound = row != NULL;
+    fill(arrays, page);
+    for (int at = 0; bound && at < COLUMNS; at++)
+        bound = statement_bind_array(row, at, &arrays[at]) || db_no_memory(db, error);
     for (int at = 0; at < COLUMNS; at++)
         array_clear(&arrays[at]);
+    return bound ? row : NULL;
 }
 
 /* Sends the question to the second connection. NULL: it cannot be asked. */
 static struct row *ask_beside(struct store *store, const struct ready_page *page) {
-    struct array arrays[COLUMNS];
     struct db *db = reader_fits(store, page) ? reader_begin(store) : NULL;
     if (!db)
         return NULL;
-    struct row *row = ask(db, page, arrays, NULL);
+    struct row *row = ask(db, page, NULL);
     bool sent = row && statement_send_ahead(row, NULL);
-    clear(arrays);
     if (!sent)
         reader_close(store);
     return sent && reader_send(store) ? row : NULL;
@@ -99,12 +91,9 @@ static enum answer read_beside(struct store *store, struct ready_page *page, str
 }
 
 bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error) {
-    struct array arrays[COLUMNS];
     enum answer beside = read_beside(store, page, error);
     if (beside != NO)
         return beside == YES;
-    struct row *row = ask(&store->db, page, arrays, error);
-    bool done = row && page->read(page, store, row, error);
-    clear(arrays);
-    return done;
+    struct row *row = ask(&store->db, page, error);
+    return row && page->read(page, store, row, error);
 }

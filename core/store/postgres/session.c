@@ -81,8 +81,8 @@ static bool tell_failure(struct session *session, struct error *error) {
     struct db *db = session->db;
     if (strcmp(session->state, "57014") == 0 && db->deadline)
         return db_late(db, error);
-    /* A question that was made of filters may be more than the server takes. The asker can help. */
-    if (strncmp(session->state, "54", 2) == 0)
+    /* It may be more than the server takes. The asker can help. */
+    if (session->asks && strncmp(session->state, "54", 2) == 0)
         return error_set(error, ERROR_INVALID, "filters: too long a question (%s)",
                          session->failure.text);
     return error_set(error, session->failure.code, "%s", session->failure.text);
@@ -159,14 +159,17 @@ static void keep_rows(struct session *session, const struct sent *sent, struct s
     sent->statement->result = result;
 }
 
-/* Notes why a statement was refused. */
-static void note_refusal(struct session *session, const PGresult *result) {
+/* Notes why a statement was refused. `statement` NULL: it has no parameters. */
+static void note_refusal(struct session *session, const struct statement *statement,
+                         const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (state && strcmp(state, "25006") == 0)
         text = "the server is read only (expected the primary)";
     if (state && (strcmp(state, "42P05") == 0 || strcmp(state, "26000") == 0))
         text = SESSION_SHARED;
+    if (!session->failed)
+        session->asks = statement && statement->asked;
     note_failure(session, state ? state : "08000", text ? text : PQresultErrorMessage(result));
 }
 
@@ -192,7 +195,7 @@ static bool read_answer(struct session *session, const struct sent *sent, struct
         if (sent->prepares)
             sent->statement->known = 0;
         if (status != PGRES_PIPELINE_ABORTED)
-            note_refusal(session, result);
+            note_refusal(session, sent->statement, result);
         PQclear(result);
     }
     PQclear(PQgetResult(session->link)); /* nothing more of this statement */
@@ -262,7 +265,7 @@ bool session_execute(struct session *session, const char *sql, struct error *err
     ExecStatusType status = PQresultStatus(result);
     bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!fine && !session->failed)
-        note_refusal(session, result);
+        note_refusal(session, NULL, result);
     PQclear(result);
     if (piped && PQenterPipelineMode(session->link) != 1)
         note_loss(session, PQerrorMessage(session->link));
@@ -285,10 +288,12 @@ static bool send_message(struct session *session, struct statement *statement, b
 static bool send_refused(struct session *session, const struct statement *statement,
                          struct error *error) {
     session->count--;
+    if (!session->failed)
+        session->asks = statement->asked;
     if (PQstatus(session->link) != CONNECTION_OK)
         note_loss(session, PQerrorMessage(session->link));
     else
-        note_failure(session, statement->name[0] ? "" : "54000", PQerrorMessage(session->link));
+        note_failure(session, statement->asked ? "54000" : "", PQerrorMessage(session->link));
     return session_land(session, NULL, error);
 }
 
@@ -306,7 +311,7 @@ static bool send_settled(struct session *session, struct statement *statement) {
            send_message(session, session->settings, false);
 }
 
-bool session_send(struct session *session, struct statement *statement, struct error *error) {
+static bool send_bound(struct session *session, struct statement *statement, struct error *error) {
     if (session->lost && !session->failed)
         note_loss(session, "earlier");
     session->minded = session->minded || statement->minded;
@@ -319,6 +324,13 @@ bool session_send(struct session *session, struct statement *statement, struct e
         statement->known = session->generation;
     }
     return send_settled(session, statement) || send_refused(session, statement, error);
+}
+
+/* libpq has copied the values. */
+bool session_send(struct session *session, struct statement *statement, struct error *error) {
+    bool sent = send_bound(session, statement, error);
+    statement_unbind(statement);
+    return sent;
 }
 
 void session_push(struct session *session) {

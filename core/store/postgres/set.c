@@ -29,8 +29,6 @@
     " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN " LOCK_OF("j.id") " AS l"    \
                                                                                         " ON true"
 
-enum { ARRAYS_MOST = 4 };
-
 static const struct {
     const char *sql;
     int columns;
@@ -88,7 +86,7 @@ static const struct {
                    3, ARRAY_INT8},
 };
 
-static bool fill(struct array *array, enum array_type type, const int64_t *list, size_t count) {
+static void fill(struct array *array, enum array_type type, const int64_t *list, size_t count) {
     array_begin(array, type);
     for (size_t i = 0; i < count; i++)
         if (list[i] == TIME_NONE)
@@ -96,43 +94,39 @@ static bool fill(struct array *array, enum array_type type, const int64_t *list,
         else
             array_add_int(array, list[i]);
     array_end(array);
-    return !array->data.failed;
 }
 
-static bool fill_texts(struct array *array, const char *const *list, size_t count) {
+static void fill_texts(struct array *array, const char *const *list, size_t count) {
     array_begin(array, ARRAY_TEXT);
     for (size_t i = 0; i < count; i++)
         array_add_bytes(array, list[i], strlen(list[i]));
     array_end(array);
-    return !array->data.failed;
 }
 
-/* Binds the columns, and then the texts if there are any. */
-static bool bind(struct row *row, const struct set *set, struct array *arrays) {
+/* Binds the columns, and then the texts if there are any. False: no memory. */
+static bool bind(struct row *row, const struct set *set) {
+    struct array array = {0};
+    bool bound = true;
     int at = 0;
-    for (; at < kinds[set->kind].columns; at++) {
-        if (!fill(&arrays[at], kinds[set->kind].type, set->columns[at], set->count))
-            return false;
-        statement_bind_array(row, at, &arrays[at]);
+    for (; bound && at < kinds[set->kind].columns; at++) {
+        fill(&array, kinds[set->kind].type, set->columns[at], set->count);
+        bound = statement_bind_array(row, at, &array);
     }
-    if (!set->texts)
-        return true;
-    if (!fill_texts(&arrays[at], set->texts, set->count))
-        return false;
-    statement_bind_array(row, at, &arrays[at]);
-    return true;
+    if (bound && set->texts) {
+        fill_texts(&array, set->texts, set->count);
+        bound = statement_bind_array(row, at, &array);
+    }
+    array_clear(&array);
+    return bound;
 }
 
 static bool set_run(struct store *store, struct set *set, struct error *error) {
-    struct array arrays[ARRAYS_MOST] = {0};
     struct row *row = db_query(&store->db, error, kinds[set->kind].sql, "");
-    bool done = row && (bind(row, set, arrays) || db_no_memory(&store->db, error));
+    bool done = row && (bind(row, set) || db_no_memory(&store->db, error));
     if (done && set->kind == SET_UNPARK)
         done = statement_run_counted(row, (int)set->count, error);
     else if (done)
         done = set->read ? set->read(set, store, row, error) : db_run_row(&store->db, row, error);
-    for (int at = 0; at < ARRAYS_MOST; at++)
-        array_clear(&arrays[at]);
     return done;
 }
 

@@ -15,9 +15,7 @@ bool postgres_read_taken(struct store *store, struct job **jobs, size_t count,
     for (size_t i = 0; i < count; i++)
         array_add_int(&ids, jobs[i]->id);
     array_end(&ids);
-    bool done = row && (!ids.data.failed || db_no_memory(&store->db, error));
-    if (done)
-        statement_bind_array(row, 0, &ids);
+    bool done = row && (statement_bind_array(row, 0, &ids) || db_no_memory(&store->db, error));
     done = done && unread_rows(store, row, jobs, count, error);
     array_clear(&ids);
     return done;

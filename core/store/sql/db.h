@@ -17,6 +17,7 @@ struct db_driver;
 struct row {
     const struct db_driver *driver;
     void *statement; /* the driver's */
+    bool used;       /* the driver's: it was bound, and its end has not come */
 };
 
 struct db_entry {
@@ -80,8 +81,9 @@ void db_question_end(struct db *db);
 
 /* Binds a kept statement, ready to step. `sql` must be a literal. `kinds`, one letter a parameter:
  * i int64_t, n int, z int64_t with 0 as NULL, T time_ms with TIME_NONE as NULL, t text or NULL,
- * b blob (pointer, size_t) or NULL, d double. Bound texts must live until the statement is stepped.
- * NULL: error. */
+ * b blob (pointer, size_t) or NULL, d double. All parameters are NULL before; those without a
+ * letter stay so. Bound texts must live until the statement is stepped, or has come to its end; at
+ * its end all parameters are NULL again. NULL: error. */
 struct row *db_query(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
 
 /* Prepares a statement that is not kept; its parameters are numbers or texts. They must live until

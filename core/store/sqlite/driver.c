@@ -176,8 +176,19 @@ static void sqlite_bind_int(sqlite3_stmt *statement, int at, int64_t value, int6
         sqlite3_bind_int64(statement, at, value);
 }
 
+/* From here on every parameter is NULL: what was bound is the caller's, and may go. */
+static void sqlite_unbind(struct row *row) {
+    sqlite3_reset(row->statement);
+    sqlite3_clear_bindings(row->statement);
+    row->used = false;
+}
+
+/* SQLite refuses to bind to a statement that stands at a row. */
 static void sqlite_bind(struct row *row, const char *kinds, va_list values) {
     sqlite3_stmt *statement = row->statement;
+    if (row->used)
+        sqlite_unbind(row);
+    row->used = true;
     for (int at = 1; *kinds; kinds++, at++) {
         const char *data = NULL;
         switch (*kinds) {
@@ -224,12 +235,12 @@ static enum answer sqlite_step(struct db *db, struct row *row, struct error *err
         return YES;
     if (code != SQLITE_DONE)
         db_fail(db, error);
-    sqlite3_reset(row->statement);
+    sqlite_unbind(row);
     return code == SQLITE_DONE ? NO : FAILED;
 }
 
 static void sqlite_done(struct row *row) {
-    sqlite3_reset(row->statement);
+    sqlite_unbind(row);
 }
 
 static bool sqlite_execute(struct db *db, const char *sql, struct error *error) {

@@ -1,6 +1,7 @@
 /* driver_contract.c - the driver over libpq, on a server: values, rows, flights, errors. It is run
  * with spec/postgres/contracts, which says in CONTRACT_STORE where the server is. */
 #include "../contract.h"
+#include "store/postgres/array.h"
 #include "store/postgres/driver.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -60,6 +61,40 @@ static void values(struct contract *c) {
     server_close(&server);
     EXPECT(first);
     EXPECT(again);
+}
+
+/* ---- arrays ---- */
+
+/* Binds one array to the second parameter. */
+static bool bind_numbers(struct row *row, int count) {
+    struct array numbers;
+    array_begin(&numbers, ARRAY_INT8);
+    for (int i = 0; i < count; i++)
+        array_add_int(&numbers, i);
+    array_end(&numbers);
+    bool bound = row && statement_bind_array(row, 1, &numbers) && !numbers.data.data;
+    array_clear(&numbers);
+    return bound;
+}
+
+static const char counts[] = "SELECT ?1, cardinality(?2::bigint[])";
+
+static void arrays(struct contract *c) {
+    struct server server;
+    int64_t kept = -1, none = -1;
+    EXPECT(server_open(c, &server));
+    struct row *row = db_query(&server.db, &c->error, counts, "i", INT64_C(1));
+    bool fine = bind_numbers(row, 1000) && db_step(&server.db, row, &c->error) == YES;
+    kept = fine ? row_int(row, 1) : -1;
+    row_done(row);
+    row = db_query(&server.db, &c->error, counts, "i", INT64_C(1));
+    fine = fine && db_step(&server.db, row, &c->error) == YES;
+    none = fine && row_null(row, 1);
+    row_done(row);
+    row = db_query(&server.db, &c->error, counts, "i", INT64_C(1));
+    fine = fine && bind_numbers(row, 10) && bind_numbers(row, 20); /* and is not run */
+    server_close(&server);
+    EXPECT(fine && kept == 1000 && none == 1);
 }
 
 /* Sums of whole numbers are numerics to the server. */
@@ -520,6 +555,22 @@ static void own_settings(struct contract *c) {
     EXPECT(fine && same);
 }
 
+/* What is beyond the server. */
+static void too_much(struct contract *c) {
+    static const char much[] = "SELECT repeat('x', 2000000000)";
+    struct server server;
+    struct error own = {0}, asked = {0};
+    EXPECT(server_open(c, &server));
+    bool fine = db_step(&server.db, db_query(&server.db, &own, much, ""), &own) == FAILED;
+    struct row *row = db_prepare(&server.db, much, NULL, 0, &asked);
+    fine = fine && db_step(&server.db, row, &asked) == FAILED;
+    db_forget(row);
+    server_close(&server);
+    EXPECT(fine && own.code == ERROR_FAILED && strstr(own.text, "requested length too large"));
+    EXPECT(!strstr(own.text, "filters"));
+    EXPECT(asked.code == ERROR_INVALID && strstr(asked.text, "filters: too long a question"));
+}
+
 /* As a pool in transaction mode would have it. */
 static void shared_session(struct contract *c) {
     struct server server;
@@ -535,6 +586,7 @@ static void shared_session(struct contract *c) {
 
 static const struct check checks[] = {
     {"values come back as they were given", values},
+    {"an array goes with the statement that it was bound to", arrays},
     {"booleans, sums and small numbers are read as numbers", made_values},
     {"parameters go by their numbers, or in order", numbered},
     {"what only runs in a transaction is queued", queued},
@@ -554,6 +606,7 @@ static const struct check checks[] = {
     {"a server that cannot hold a store, or wants a password, is refused", unsuited},
     {"a server that says nothing is asked once", silent},
     {"how long to wait for a server is said by the environment as well", environment},
+    {"a limit of the server is the asker's matter in a question of filters alone", too_much},
     {"a session that others change is told", shared_session},
     {"settings of the role that end waits or sessions do not hold", own_settings},
     {"the server behind a host that hangs up is found", hung_up},

@@ -71,6 +71,19 @@ static struct job *nth(struct job *jobs, int n) {
     return jobs;
 }
 
+/* The locks of this page have no lanes of the page before. */
+static void lanes_then_none(struct contract *c) {
+    EXPECT(make(c, PAGE, PAGE) && make(c, PAGE, 0));
+    struct job *lanes = take_page(c);
+    EXPECT(lanes && ROWS("lock_page") == 1 && ROWS("locks WHERE lane IS NOT NULL") == PAGE);
+    struct job *plain = take_page(c);
+    EXPECT(plain && ROWS("lock_page") == 2 && ROWS("locks WHERE lane IS NULL") == PAGE);
+    EXPECT(end_all(c, plain, PAGE) == 0 && ROWS("locks") == PAGE);
+    EXPECT(end_all(c, lanes, PAGE) == 0 && ROWS("locks") == 0 && ROWS("lane") == 0);
+    job_free_list(lanes);
+    job_free_list(plain);
+}
+
 static void one_row(struct contract *c) {
     struct job *jobs = take(c);
     EXPECT(jobs);
@@ -245,6 +258,7 @@ static void suspects(struct contract *c) {
 }
 
 static const struct check checks[] = {
+    {"a page without lanes behind one with lanes has none", lanes_then_none},
     {"the locks of a page are one row, settled in parts", one_row},
     {"a turn that is given up has ended none of them", given_up},
     {"a command takes the lock of one of them away, and the others are settled", commands},
