@@ -189,6 +189,27 @@ describe("machines on one server whose clocks are wrong", function()
     return count, started
   end
 
+  -- Its commands leave a number for each commit, and clear away old ones.
+  it("leave the numbers of each other's commits alone, days ahead or behind", function()
+    if sanitized or not server then
+      return pending("needs a server, and a program that takes another clock")
+    end
+    place.enqueue("note", 1)
+    postgres.rows(server, "jobs", "INSERT INTO turn SELECT -n, n,"
+      .. " floor(extract(epoch FROM clock_timestamp())*1000) FROM generate_series(1, 3) AS n")
+    for machine, offset in pairs { ahead = "+8d", behind = "-8d" } do
+      set(machine, offset)
+      on(machine)
+      place.enqueue("note", 3)
+    end
+    assert.same({ "3" }, postgres.rows(server, "jobs", "SELECT count(*) FROM turn"))
+    place.executor("--name", "behind", "--workers", "1")
+    process.await("a turn by the server's clock", 8, function()
+      return postgres.rows(server, "jobs", "SELECT count(*) FROM turn WHERE"
+        .. " abs(at - extract(epoch FROM clock_timestamp())*1000) < 60000")[1] == "4"
+    end)
+  end)
+
   it("run nothing early or late, and take nothing from each other", function()
     if sanitized or not server then
       return pending("needs a server, and a program that takes another clock")

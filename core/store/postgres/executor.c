@@ -240,7 +240,7 @@ static bool ask_away(struct store *store, int64_t executor, bool *silent) {
                  " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2),"
                  " EXISTS(SELECT 1 FROM executor e WHERE id=?3"
                  " AND NOT EXISTS(SELECT 1 FROM program p WHERE p.executor=e.id AND p.locks=0)"
-                 " AND seen<extract(epoch FROM clock_timestamp())*1000-?4)",
+                 " AND seen<" SERVER_NOW "-?4)",
                  "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
                  executor, DEAD_AFTER);
     bool asked = db_step(&store->db, row, NULL) == YES;

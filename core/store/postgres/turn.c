@@ -23,9 +23,9 @@ bool turn_write(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     return draw(postgres, error) &&
            db_run(&store->db, error,
-                  "INSERT INTO turn(session, n, at) VALUES(?1, ?2, ?3)"
+                  "INSERT INTO turn(session, n, at) VALUES(?1, ?2, " SERVER_NOW ")"
                   " ON CONFLICT(session) DO UPDATE SET n=excluded.n, at=excluded.at",
-                  "iii", postgres->ticket, postgres->turn + 1, clock_now(clock_system()));
+                  "ii", postgres->ticket, postgres->turn + 1);
 }
 
 void turn_written(struct store *store) {
@@ -35,8 +35,8 @@ void turn_written(struct store *store) {
 void turn_forget(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     if (postgres->turn && !postgres->session.lost)
-        db_run(&store->db, NULL, "DELETE FROM turn WHERE session=?1 OR at<?2", "ii",
-               postgres->ticket, clock_now(clock_system()) - TURN_KEPT);
+        db_run(&store->db, NULL, "DELETE FROM turn WHERE session=?1 OR at<" SERVER_NOW "-?2", "ii",
+               postgres->ticket, TURN_KEPT);
 }
 
 bool turn_read(struct store *store, int64_t *turn, struct error *error) {

@@ -60,6 +60,21 @@ static void behind(struct contract *c) {
     EXPECT(jobs(c) == 2);
 }
 
+/* The rows of others are judged by the server's clock alone. */
+static void others(struct contract *c) {
+    struct store_executor self = {0};
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(db_execute(&c->store->db,
+                      "INSERT INTO turn(session, n, at) VALUES(-1, 1, " SERVER_NOW "-604700000),"
+                      " (-2, 1, " SERVER_NOW "-604900000)",
+                      &c->error));
+    EXPECT(contract_number(c, "SELECT count(*) FROM turn WHERE abs(at-" SERVER_NOW ")<60000") == 2);
+    store_close(other);
+    EXPECT(contract_number(c, "SELECT count(*) FROM turn WHERE session=-2") == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM turn") == 2);
+}
+
 /* It is said of the commit, and of the earlier ones by the next transaction. */
 static void went_back(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
@@ -169,6 +184,7 @@ static void rested(struct contract *c) {
 }
 
 static const struct check checks[] = {
+    {"a store that is closed leaves the numbers of the others, but for old ones", others},
     {"a connection that was lost between transactions is made anew", before},
     {"a transaction that was lost before its commit did not take place", during},
     {"a commit whose answer was lost took place", behind},
