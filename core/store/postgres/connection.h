@@ -151,6 +151,8 @@ void postgres_look_end(struct store *store);
 bool postgres_migrate(struct store *store, struct error *error);
 /* Has the role what it needs? False: ERROR_CONFIG, by the names of what it lacks. */
 bool postgres_rights(struct store *store, struct error *error);
+/* May names be looked for in its schema? False: ERROR_CONFIG, by what is there of other roles. */
+bool postgres_trusts(struct store *store, struct error *error);
 /* Reads the version of the schema; and can this program work with it? False: ERROR_CONFIG. */
 bool postgres_schema_read(struct store *store, struct error *error);
 /* Tells that there is none. False. */

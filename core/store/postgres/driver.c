@@ -2,6 +2,7 @@
 #include "store/postgres/driver.h"
 #include "store/postgres/array.h"
 #include "store/postgres/reader.h"
+#include "store/postgres/spelling.h"
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,39 +27,7 @@ static struct statement *statement_of(const struct row *row) {
     return row->statement;
 }
 
-/* ---- texts of statements ---- */
-
-/* Behind a text in quotes that begins here; anything else is one character. */
-static const char *skip(const char *at) {
-    const char *end = *at == '\'' ? strchr(at + 1, '\'') : NULL;
-    return end ? end + 1 : at + 1;
-}
-
-/* Writes ?2 as $2, and a bare ? with the next number, into `to` (NULL: it only counts). Returns the
- * greatest number; *size becomes the number of bytes. */
-static int renumber(const char *sql, char *to, size_t *size) {
-    int most = 0, count = 0;
-    *size = 0;
-    for (const char *at = sql, *next = NULL; *at; at = next) {
-        char number[16];
-        next = skip(at);
-        size_t length = (size_t)(next - at);
-        if (*at == '?') {
-            char *end = NULL;
-            long given = strtol(at + 1, &end, 10);
-            count = end > at + 1 ? (int)given : count + 1;
-            next = end > at + 1 ? end : at + 1;
-            length = (size_t)snprintf(number, sizeof number, "$%d", count);
-        }
-        if (to)
-            memcpy(to + *size, *at == '?' ? number : at, length);
-        *size += length;
-        most = count > most ? count : most;
-    }
-    if (to)
-        to[*size] = 0;
-    return most;
-}
+/* ---- statements ---- */
 
 static bool make_room(struct statement *statement) {
     size_t count = statement->count ? (size_t)statement->count : 1;
@@ -109,7 +78,7 @@ static bool postgres_prepare(struct db *db, struct row *row, const char *sql, bo
         return db_no_memory(db, error);
     size_t size = 0;
     statement->session = session;
-    statement->count = renumber(sql, NULL, &size);
+    statement->count = spelling_write(sql, NULL, &size);
     statement->minded = reader_minds(sql);
     statement->asked = !keep;
     statement->sql = malloc(size + 1);
@@ -117,7 +86,7 @@ static bool postgres_prepare(struct db *db, struct row *row, const char *sql, bo
         release(statement);
         return db_no_memory(db, error);
     }
-    renumber(sql, statement->sql, &size);
+    spelling_write(sql, statement->sql, &size);
     if (keep && !session->settings) /* behind a pool the next one has another connection */
         snprintf(statement->name, sizeof statement->name, "s%u", ++session->names);
     row->statement = statement;

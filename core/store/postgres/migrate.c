@@ -95,6 +95,8 @@ static enum answer look_version(struct store *store, struct error *error) {
     enum answer found = find_tables(store, &own, error);
     if (found != YES)
         return found;
+    if (!postgres_trusts(store, error))
+        return FAILED;
     if (!own && !postgres_rights(store, error))
         return FAILED;
     if (!postgres_schema_read(store, error) || !postgres_version_fits(store, error))
@@ -128,7 +130,8 @@ static bool make_tables(struct store *store, struct error *error) {
              "CREATE TABLE schema_version(version bigint NOT NULL, oldest bigint NOT NULL);\n"
              "INSERT INTO schema_version VALUES (%lld, %lld);\n",
              (long long)postgres->program, (long long)postgres->program);
-    bool done = there != FAILED && ((tables && !script.failed) || error_no_memory(error)) &&
+    bool done = there != FAILED && (there == NO || postgres_trusts(store, error)) &&
+                ((tables && !script.failed) || error_no_memory(error)) &&
                 db_execute(&store->db, script.data, error);
     free(tables);
     text_clear(&script);

@@ -191,7 +191,7 @@ void postgres_close(struct store *store) {
     direct_close(store);
     /* The server would notice a little later that nobody holds them any more. */
     if (store->db.driver && !postgres->session.lost && !postgres->address.pooled)
-        session_execute(&postgres->session, "SELECT pg_advisory_unlock_all()", NULL);
+        session_execute(&postgres->session, "SELECT pg_catalog.pg_advisory_unlock_all()", NULL);
     db_close(&store->db);
     address_clear(&postgres->address);
     row_want_end(store);

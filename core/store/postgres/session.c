@@ -429,9 +429,10 @@ static const char *const settings[][2] = {
 /* As one question; `local`: until the end of the transaction. */
 static void add_settings(struct text *text, const struct address *address, bool local) {
     const char *until = local ? "true" : "false";
-    text_add(text, "SELECT set_config('search_path', '%s', %s)", address->schema, until);
+    text_add(text, "SELECT pg_catalog.set_config('search_path', '%s', %s)", address->schema, until);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        text_add(text, ", set_config('%s', '%s', %s)", settings[i][0], settings[i][1], until);
+        text_add(text, ", pg_catalog.set_config('%s', '%s', %s)", settings[i][0], settings[i][1],
+                 until);
 }
 
 static bool keep_settings(struct session *session, struct text *text, struct error *error) {

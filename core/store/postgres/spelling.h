@@ -1,0 +1,12 @@
+/* spelling.h - the text of a statement as the server is to read it. */
+#ifndef MOONSHIFT_STORE_POSTGRES_SPELLING_H
+#define MOONSHIFT_STORE_POSTGRES_SPELLING_H
+
+#include <stddef.h>
+
+/* Writes ?2 as $2, and a bare ? with the next number. Functions of the server get the name of their
+ * schema. Writes into `to`; NULL: it only counts. Returns the greatest number; *size becomes the
+ * number of bytes. */
+int spelling_write(const char *sql, char *to, size_t *size);
+
+#endif
