@@ -62,7 +62,7 @@ local writers = {
   deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
-  executor = { rules "work/executor", rules "work/reap", rules "fleet/drain",
+  executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
     engine "statements", server "statements", engine "purge" },
   metric = { rules "work/executor" },
   suspended_instance = { rules "command/instance" },

@@ -108,8 +108,10 @@ static const struct {
                                  LINE("history removal-time 2027-01-01 4711")},
     {"history delete", LINE("history delete --handler mail --before 2026-01-01")},
     {"backup", LINE("backup backup.db") LINE("backup backup.db --force")},
-    {"store create", LINE("store create --store 'postgres://owner@db.example/jobs?sslmode=verify-full'")},
-    {"store migrate", LINE("store migrate --store 'postgres://owner@db.example/jobs?sslmode=verify-full'")},
+    {"store create",
+     LINE("store create --store 'postgres://owner@db.example/jobs?sslmode=verify-full'")},
+    {"store migrate",
+     LINE("store migrate --store 'postgres://owner@db.example/jobs?sslmode=verify-full'")},
     {"store grants", LINE("store grants --store postgres://db.example/jobs | psql -d jobs")
                          LINE("store grants --store postgres://db.example/jobs --worker app")},
     {"restore", LINE("restore backup.db") LINE("restore backup.db --store trial.db")},

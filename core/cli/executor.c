@@ -21,6 +21,7 @@ static const struct column columns[] = {
     {"pid", "PID", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"version", "VERSION", COLUMN_LEFT | COLUMN_OPTIONAL},
     {"uptime", "UPTIME", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"failing", "FAILING SINCE", COLUMN_TIME | COLUMN_OPTIONAL},
     {"workers", "WORKERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"running", "RUNNING", COLUMN_RIGHT},
     {"waiting", "WAITING", COLUMN_RIGHT},
@@ -31,6 +32,7 @@ static const struct column columns[] = {
     {"categories", "CATEGORIES", COLUMN_CUT | COLUMN_OPTIONAL},
     {"deployment_aware", "DEPLOYMENTS", COLUMN_LEFT | COLUMN_OPTIONAL},
     {"handlers", "HANDLERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"failure", "FAILURE", COLUMN_CUT | COLUMN_OPTIONAL},
     {0},
 };
 

@@ -9,6 +9,7 @@
 /* ms. A handler is missing only if no executor that starts at this moment has it. */
 enum { FULL_WAIT = 1000, MISSING_GRACE = 2000 };
 enum { AWAY_TOLD = 60000 }; /* a server that is away is told so often */
+enum { FAILING = 3 };       /* turns that fail in a row are told in lists */
 enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
@@ -87,6 +88,20 @@ static void try_later(struct runner *runner, time_ms wait, time_ms now) {
     runner->retry_at = now + (runner->stage == WORKING || wait < STOP_WAIT ? wait : STOP_WAIT);
 }
 
+/* An executor lives and takes nothing: lists and figures say so. */
+static void tell_failing(struct runner *runner, const struct error *error) {
+    if (runner->errors < FAILING)
+        return;
+    if (!runner->failing)
+        runner->failing = clock_now(runner->options.clock);
+    store_failing(runner->store, error->text, runner->failing, NULL);
+}
+
+static void tell_working(struct runner *runner) {
+    if (runner->failing && store_failing(runner->store, NULL, 0, NULL))
+        runner->failing = 0;
+}
+
 static void turn_failed(struct runner *runner, const struct error *error, time_ms now) {
     runner->rang = true;
     runner->refused = *error;
@@ -104,6 +119,7 @@ static void turn_failed(struct runner *runner, const struct error *error, time_m
         try_later(runner, back_off_retry_wait(++runner->errors), now);
         log_event(LOG_WARN, "turn failed", "reason:s retry_ms:l", error->text,
                   runner->retry_at - now);
+        tell_failing(runner, error);
     }
 }
 
@@ -148,6 +164,7 @@ static void yield(struct runner *runner, const struct turn *turn) {
 static void turned(struct runner *runner, const struct turn *turn, time_ms now) {
     runner->errors = 0;
     server_back(runner, now);
+    tell_working(runner);
     runner->next = turn->next;
     runner->again = turn->again || (runner->paused && !turn->acquiring);
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&

@@ -55,6 +55,7 @@ struct runner {
     bool untidy;          /* jobs may have ended that are not filed by number, or purged, yet */
     int file_step;        /* so many at the next step */
     int errors;           /* turns that failed, in a row */
+    time_ms failing;      /* wall clock: since then, and the lists say so; 0: they do not */
     int64_t cuts;         /* the answer of store_cuts seen last */
     struct error refused; /* of the turn that failed last */
     struct error fatal;

@@ -20,6 +20,8 @@ const struct ask_column executor_columns[] = {
     {"version", ASK_TEXT, NULL, ASK_SHOW},
     {"started", ASK_TIME, NULL, ASK_SHOW},
     {"uptime", ASK_INTEGER, NULL, ASK_SHOW},
+    {"failing", ASK_TIME, NULL, ASK_SHOW},
+    {"failure", ASK_TEXT, NULL, ASK_SHOW},
     {"seen", ASK_TIME, NULL, ASK_SHOW},
     {"lease", ASK_TIME, NULL, ASK_SHOW},
     {"priority_min", ASK_INTEGER, NULL, ASK_SHOW},
@@ -60,6 +62,12 @@ static bool executor_put_held(json_t *object, const struct store *store,
            json_put(object, "locked", json_integer(info->locked));
 }
 
+/* Since when all of its turns have failed. */
+static time_ms executor_failing(const struct executor_info *info) {
+    const json_t *since = json_object_get(info->settings, "failing");
+    return json_is_integer(since) ? json_integer_value(since) : TIME_NONE;
+}
+
 static json_t *executor_to_json(const struct store *store, const struct executor_info *info,
                                 time_ms now) {
     json_t *object = json_object();
@@ -70,6 +78,8 @@ static json_t *executor_to_json(const struct store *store, const struct executor
         json_put_text(object, "version", info->version) &&
         json_put_time(object, "started", info->started) &&
         json_put(object, "uptime", executor_uptime(info, now)) &&
+        json_put_time(object, "failing", executor_failing(info)) &&
+        json_put(object, "failure", json_incref(json_object_get(info->settings, "failure"))) &&
         json_put_time(object, "seen", info->seen) && json_put_time(object, "lease", info->lease) &&
         executor_put_range(object, &info->acquire) &&
         json_put(object, "workers", info->workers ? json_integer(info->workers) : NULL) &&
