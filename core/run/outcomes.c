@@ -23,6 +23,18 @@ void outcomes_add(struct outcomes *outcomes, struct outcome *list) {
         outcomes->last = &(*outcomes->last)->next;
 }
 
+struct outcome *outcomes_cut(struct outcomes *outcomes, int most) {
+    struct outcome **at = &outcomes->list;
+    if (!most)
+        return NULL;
+    for (int i = 0; i < most && *at; i++)
+        at = &(*at)->next;
+    struct outcome *rest = *at;
+    *at = NULL;
+    outcomes->last = at;
+    return rest;
+}
+
 /* Makes it a failure of its job alone, as the store will never take what it created or asked for.
  * It is not settled before its own retry has been asked. */
 static void condemn(struct outcome *outcome, const struct error *reason) {
@@ -140,10 +152,13 @@ bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capac
     unfollow(outcomes);
     if (!store_settle_bulk(store, outcomes->list, error))
         return false;
-    for (struct outcome *outcome = outcomes->list; outcome; outcome = outcome->next)
+    for (struct outcome *outcome = outcomes->list; outcome; outcome = outcome->next) {
+        store_touch(store, outcome->job->id);
         if (!outcome->refused &&
             !settle_at_last(outcomes, store, outcome, capacity, follow, now, again, error))
             return false;
+        store_touch(store, outcome->job->id);
+    }
     CRASH_POINT("settling_written");
     return store_settle_end(store, error);
 }
@@ -299,4 +314,15 @@ void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics 
     outcomes->list = NULL;
     outcomes->last = &outcomes->list;
     outcomes->following = false;
+}
+
+void outcomes_aside(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics,
+                    const struct error *reason) {
+    struct outcome *rest = outcomes_cut(outcomes, 1), *outcome = outcomes->list;
+    unfollow(outcomes);
+    condemn(outcome, reason);
+    outcome->settled = SETTLED_DEAD;
+    outcome->retries = 0;
+    outcomes_done(outcomes, turn, metrics);
+    outcomes_add(outcomes, rest);
 }

@@ -20,6 +20,13 @@ void outcomes_clear(struct outcomes *outcomes);
 /* Takes the list over, behind what is there. */
 void outcomes_add(struct outcomes *outcomes, struct outcome *list);
 
+/* Keeps at most so many (0: all); the rest, which is the caller's. */
+struct outcome *outcomes_cut(struct outcomes *outcomes, int most);
+/* The first one, whose run cannot be written, is a failure of its job: the store has set it aside.
+ */
+void outcomes_aside(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics,
+                    const struct error *reason);
+
 /* Settles all of them inside a transaction, in which `capacity` holds; with `follow` also for
  * follow-ups. False with *again: the effects of one outcome are refused for good, and it is a
  * failure of its job from now on. Roll back and write all of them again. */

@@ -3,8 +3,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "run/back_off.h"
+#include "run/care.h"
 #include "run/lease.h"
 #include "run/outcomes.h"
+#include "run/unread.h"
 #include <stdlib.h>
 
 enum { PROMOTE_MAX = 1000, SECOND = 1000, MANY = 64 };
@@ -16,6 +18,7 @@ struct turns {
     struct store_executor self;
     struct acquire acquire;
     struct back_off back_off;
+    struct care care;
     struct outcomes outcomes;
     struct metrics metrics;
     struct ready_hint hint;
@@ -37,6 +40,8 @@ struct turns {
 struct work {
     time_ms now, at; /* wall clock, monotonic */
     bool requests, settles, reaps, looks, renews, flushes, misses;
+    bool probes;
+    int rows; /* that it may deal with */
     bool lapsed;
     bool again;    /* an outcome was condemned: roll back and start over */
     bool may_look; /* there is room, and nothing holds it back */
@@ -155,6 +160,24 @@ static bool must_look_for_missing(const struct turns *turns, const struct work *
            work->now >= turns->missed_next;
 }
 
+/* With few rows a turn does one thing alone: it settles, or reaps, or takes jobs. */
+static void narrow(struct turns *turns, const struct turn *turn, struct work *work) {
+    int rows = 2;
+    for (const struct outcome *outcome = turns->outcomes.list; outcome; outcome = outcome->next)
+        rows++;
+    rows = work->may_look && turn->room > rows ? turn->room : rows;
+    work->rows = care_limit(&turns->care, rows);
+    work->probes = turn->probes && !turns->care.most;
+    if (!turns->care.most)
+        return;
+    if (work->settles && rows - 2 < work->rows)
+        work->rows = rows - 2;
+    work->reaps = work->reaps && !work->settles;
+    work->may_look = work->may_look && !work->settles && !work->reaps;
+    work->looks = work->looks && work->may_look;
+    work->misses = work->misses && work->may_look;
+}
+
 static bool plan(struct turns *turns, const struct turn *turn, struct work *work) {
     time_ms requests_at = turn->requests ? job_requests_due(turn->requests) : TIME_NEVER;
     bool room = turn->acquiring && turn->room > 0;
@@ -176,8 +199,9 @@ static bool plan(struct turns *turns, const struct turn *turn, struct work *work
     work->looks = work->may_look && (turns->hint.look || work->reaps);
     work->misses =
         work->may_look && (work->looks || work->settles) && must_look_for_missing(turns, work);
+    narrow(turns, turn, work);
     return !turns->published || work->settles || work->reaps || work->renews || work->flushes ||
-           work->looks || turn->probes || requests_at <= work->at;
+           work->looks || work->probes || requests_at <= work->at;
 }
 
 /* ---- inside the transaction ---- */
@@ -189,10 +213,17 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
         work->may_look && work->capacity.room > 0 && (work->looks || work->capacity.ready.look);
     if (!work->looks)
         return true;
-    if (!store_promote(turns->store, work->now, PROMOTE_MAX, &work->promoted, error))
+    const int most = care_limit(&turns->care, PROMOTE_MAX);
+    if (!store_promote(turns->store, work->now, most, &work->promoted, error))
         return false;
+    if (most == 1 && work->promoted) { /* a row alone: it is taken by the next turn */
+        work->capacity.ready.blind = work->capacity.ready.look = true;
+        return true;
+    }
+    store_touch(turns->store, 0);
     work->asked =
-        back_off_page(turns->settings, turns->back_off.failure_level, work->capacity.room);
+        care_limit(&turns->care, back_off_page(turns->settings, turns->back_off.failure_level,
+                                               work->capacity.room));
     turns->acquire.want = work->asked;
     turns->acquire.bytes = work->capacity.bytes;
     /* To read the rows of a few jobs behind the commit takes longer than to read them along. */
@@ -203,7 +234,7 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
                        &work->more, error))
         return false;
     turns->taken = (turns->taken + work->count) / 2;
-    if (work->promoted >= PROMOTE_MAX)
+    if (work->promoted >= most)
         work->capacity.ready.blind = work->capacity.ready.look = true;
     return true;
 }
@@ -252,6 +283,18 @@ static bool settle(struct turns *turns, const struct turn *turn, struct work *wo
                                             work->now, &work->again, error);
 }
 
+/* What a turn has died of comes behind the commit, with fewer rows. */
+static bool reap(struct turns *turns, struct work *work, struct error *error) {
+    if (!store_reap(turns->store, work->now, &work->reaped, error))
+        return false;
+    if (!work->reaped.turn)
+        return true;
+    care_inherit(&turns->care, work->reaped.turn, work->at);
+    work->may_look = false;
+    work->capacity.ready.blind = work->capacity.ready.look = true;
+    return true;
+}
+
 static bool write(struct turns *turns, struct turn *turn, struct work *work, struct error *error) {
     struct store *store = turns->store;
     time_ms now = work->now;
@@ -271,11 +314,11 @@ static bool write(struct turns *turns, struct turn *turn, struct work *work, str
         return false;
     if (!settle(turns, turn, work, error))
         return false;
-    if (work->reaps && !store_reap(store, now, &work->reaped, error))
+    if (work->reaps && !reap(turns, work, error))
         return false;
     if (!acquire(turns, turn, work, error))
         return false;
-    if (turn->probes && !store_best(store, &turns->acquire, now, &turn->best, &turn->left, error))
+    if (work->probes && !store_best(store, &turns->acquire, now, &turn->best, &turn->left, error))
         return false;
     if (!find_missing(turns, turn, work, error))
         return false;
@@ -306,76 +349,12 @@ static enum store_purpose purpose(const struct turns *turns, const struct work *
     return outcome || work->reaps ? STORE_COMMAND : STORE_TURN;
 }
 
-/* ---- jobs that were locked unread ---- */
-
-/* An item is empty if nothing follows for the worker that waits for it. */
-static bool is_unread(const struct work_item *item) {
-    return item->jobs && item->jobs->unread;
-}
-
-static size_t count_unread(const struct work_item *items) {
-    size_t count = 0;
-    for (const struct work_item *item = items; item; item = item->next)
-        count += is_unread(item);
-    return count;
-}
-
-/* Those that cannot be read stay unread. */
-static void read_taken(struct turns *turns, struct turn *turn) {
-    struct error error = {ERROR_NONE, "out of memory"};
-    size_t count = count_unread(turn->items), at = 0;
-    struct job **jobs = count ? calloc(count, sizeof *jobs) : NULL;
-    struct work_item **items = count ? calloc(count, sizeof *items) : NULL;
-    if (!count)
-        return;
-    for (struct work_item *item = turn->items; jobs && items && item; item = item->next)
-        if (is_unread(item)) {
-            items[at] = item;
-            jobs[at++] = item->jobs;
-        }
-    if (!at || !store_read_taken(turns->store, jobs, count, &error))
-        log_event(LOG_WARN, "jobs given back unread", "reason:s", error.text);
-    for (size_t i = 0; i < at; i++) /* an item without jobs stays as it is */
-        items[i]->jobs = jobs[i];
-    free(jobs);
-    free(items);
-}
-
-/* Hands back the lock of an unread job; false: no memory. */
-static bool give_back(struct turns *turns, struct work_item *item) {
-    struct outcome *outcome = outcome_new(item->jobs, OUTCOME_RETURNED);
-    if (!outcome)
-        return false;
-    item->jobs = NULL;
-    outcome->late = true;
-    outcomes_add(&turns->outcomes, outcome);
-    return true;
-}
-
-/* The next turn gives back what is still unread. After the outcomes of this one are done. */
-static void drop_unread(struct turns *turns, struct turn *turn) {
-    if (!count_unread(turn->items))
-        return;
-    for (struct work_item **at = &turn->items; *at;) {
-        struct work_item *item = *at;
-        if (!is_unread(item)) {
-            at = &item->next;
-            continue;
-        }
-        *at = item->next;
-        if (!give_back(turns, item))
-            log_event(LOG_ERROR, "job lost sight of until its lock expires", "job:l",
-                      item->jobs->id);
-        work_item_free(item);
-    }
-    turns->hint.look = true;
-}
-
 /* One transaction. False: rolled back, nothing is held. */
 static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
                     struct error *error) {
     if (!store_begin(turns->store, purpose(turns, work), error))
         return false;
+    store_care(turns->store, work->rows, turns->self.workers);
     CRASH_POINT("turn_begun");
     bool ok = write(turns, turn, work, error);
     CRASH_POINT("turn_written");
@@ -392,6 +371,9 @@ static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
         job_free_list(work->reaped.worker_died);
         turn->items = NULL;
     }
+    const int64_t touched = store_touched(turns->store);
+    store_care(turns->store, 0, turns->self.workers);
+    store_touch(turns->store, touched);
     if (work->requests)
         job_requests_done(turn->requests, ok);
     return ok;
@@ -449,7 +431,7 @@ static time_ms next_look(const struct turns *turns, const struct work *work) {
 
 static void committed(struct turns *turns, struct turn *turn, const struct work *work) {
     CRASH_POINT("turn_committed");
-    read_taken(turns, turn);
+    unread_read(turns->store, turn);
     turn->written = true;
     turn->freed = work->reaped.freed;
     turn->lapsed = work->lapsed;
@@ -469,7 +451,8 @@ static void committed(struct turns *turns, struct turn *turn, const struct work 
     turns->hint = work->capacity.ready;
     turn->items = work_items_merge(&turns->acquire, turn->items, work->created);
     outcomes_done(&turns->outcomes, turn, &turns->metrics);
-    drop_unread(turns, turn);
+    turns->hint.look =
+        unread_drop(turns->store, turn, &turns->outcomes, work->now) || turns->hint.look;
     turns->next = next_look(turns, work);
     note_draining(turns);
 }
@@ -483,6 +466,98 @@ static void flush_behind(struct turns *turns, const struct turn *turn) {
     log_event(LOG_WARN, "metrics not written", "reason:s", error.text);
 }
 
+/* ---- rows that turns fail at ---- */
+
+static struct work_item **last_of(struct work_item **items) {
+    while (*items)
+        items = &(*items)->next;
+    return items;
+}
+
+/* One transaction with as many outcomes as it may have; *more: some are left. */
+static bool once(struct turns *turns, struct turn *turn, struct work *work, bool *more,
+                 struct error *error) {
+    struct work_item *before = turn->items;
+    struct outcome *rest = outcomes_cut(&turns->outcomes, turns->care.most);
+    turn->items = NULL;
+    bool ok = attempt(turns, turn, work, error);
+    if (ok) {
+        care_worked(&turns->care, work->settles || work->count > 0, work->at);
+        committed(turns, turn, work);
+        flush_behind(turns, turn);
+    }
+    *more = ok && rest;
+    outcomes_add(&turns->outcomes, rest);
+    *last_of(&before) = turn->items;
+    turn->items = before;
+    return ok;
+}
+
+static bool set_aside(struct turns *turns, struct turn *turn, int64_t job,
+                      const struct error *reason, struct error *error) {
+    struct outcome *outcome = turns->outcomes.list;
+    bool runs = outcome && outcome->job->id == job;
+    if (!store_set_aside(turns->store, job, runs ? outcome : NULL, reason->text,
+                         clock_now(turns->clock), error))
+        return false;
+    CRASH_POINT("set_aside");
+    turns->hint.look = turns->hint.blind = true;
+    if (runs)
+        outcomes_aside(&turns->outcomes, turn, &turns->metrics, reason);
+    else
+        log_event(LOG_ERROR, "incident", "job:l reason:s", job, reason->text);
+    return true;
+}
+
+/* Alone such a job may not fail, and be run twice. */
+static bool set_misplaced_aside(struct turns *turns, struct turn *turn, struct error *error) {
+    int64_t job = 0;
+    const char *why = NULL;
+    struct error reason = {0};
+    if (store_misplaced(turns->store, &job, &why, error) != YES)
+        return false;
+    error_set(&reason, ERROR_DAMAGED, "job %lld: %s", (long long)job, why);
+    return set_aside(turns, turn, job, &reason, error);
+}
+
+/* True if the turn may be tried again at once. */
+static bool recover(struct turns *turns, struct turn *turn, const struct work *work,
+                    struct error *error) {
+    struct error ignored = {0};
+    const struct error reason = *error;
+    if (store_is_corrupt(turns->store))
+        return false;
+    bool first = !turns->care.most;
+    if (first && reason.code != ERROR_CONFLICT && set_misplaced_aside(turns, turn, &ignored))
+        return true;
+    switch (care_failed(&turns->care, work->rows, store_touched(turns->store), &reason)) {
+    case CARE_HALF:
+        return true;
+    case CARE_LATER: /* it is not said to be final yet */
+        error->code = ERROR_FAILED;
+        return clock_is_virtual(turns->clock);
+    case CARE_ASIDE:
+        return set_aside(turns, turn, turns->care.row, &reason, error);
+    case CARE_NONE:
+        break;
+    }
+    return false;
+}
+
+/* Turns until one has done all; false: the last one has failed. */
+static bool turn_all(struct turns *turns, struct turn *turn, struct work *work,
+                     struct error *error) {
+    bool more = true;
+    while (more && plan(turns, turn, work)) {
+        if (once(turns, turn, work, &more, error))
+            continue;
+        more = work->again || recover(turns, turn, work, error);
+        if (!more)
+            return false;
+    }
+    return true;
+}
+
 bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
     struct work work;
     outcomes_add(&turns->outcomes, turn->outcomes);
@@ -491,15 +566,11 @@ bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
     turn->settled = turn->done = turn->failed = turn->stale = 0;
     turn->acquired = turn->promoted = turn->freed = 0;
     turn->written = turn->lapsed = turn->left = false;
-    while (plan(turns, turn, &work)) {
-        if (attempt(turns, turn, &work, error)) {
-            committed(turns, turn, &work);
-            flush_behind(turns, turn);
-            break;
-        }
-        if (!work.again)
-            return false;
-    }
+    /* What was taken or written before the failure goes on; that is met again by the next turn. */
+    bool done = turn_all(turns, turn, &work, error);
+    if (!done && !turn->written)
+        return false;
+    turns->hint.look = turns->hint.look || !done;
     turn->next = turns->next;
     turn->again = turns->hint.look && turn->acquiring;
     if (turn->again && back_off_holds(&turns->back_off, work.at)) {

@@ -202,10 +202,28 @@ struct store_reaped {
     struct job
         *worker_died; /* jobs at crash_limit now: dead with an incident; owned by the caller */
     int crashed;      /* jobs whose crashes went up, those included */
+    int turn;         /* rows of a turn in which an executor has died, the fewest; 0: in none */
 };
 /* Frees the locks of executors that are dead or overdue; counts crashes by their slots. */
 static inline bool store_reap(struct store *store, time_ms now, struct store_reaped *reaped,
                               struct error *error);
+
+/* A turn begins that deals with so many rows; 0: it has ended. With one row, the row is noted in
+ * the crash slot `slot`. */
+void store_care(struct store *store, int rows, int slot);
+/* The job that the turn deals with next, and the one that it dealt with last; 0: none. */
+void store_touch(struct store *store, int64_t job);
+int64_t store_touched(const struct store *store);
+/* True if the database itself was met damaged. */
+bool store_is_corrupt(const struct store *store);
+/* A job that is where none can be: it has no row, or two places. Reads all places. */
+enum answer store_misplaced(struct store *store, int64_t *job, const char **why,
+                            struct error *error);
+/* Takes a job that no turn can deal with out of all places: it is dead, with an incident that says
+ * why, even if its row cannot be read. `outcome`: of its run, which cannot be written; may be NULL.
+ */
+bool store_set_aside(struct store *store, int64_t job, const struct outcome *outcome,
+                     const char *why, time_ms now, struct error *error);
 
 /* The joined executor was told to drain: it takes nothing more, ends what it has and stays until it
  * is stopped. As known since the last transaction began. */

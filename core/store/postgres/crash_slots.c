@@ -104,7 +104,7 @@ bool crash_slots_enter(struct store *store, int64_t id, int workers, struct erro
         return false;
     if (state_dir_find(store, &why)) {
         name_put(store, &postgres->slots_name, id, joined);
-        if (slots_make(&postgres->slots, &postgres->slots_name, workers, &why))
+        if (slots_make(&postgres->slots, &postgres->slots_name, workers + 1, &why))
             return remove_left(store, error);
     }
     log_event(LOG_WARN, "crashes are not counted", "state_dir:s reason:s expected:s",

@@ -61,6 +61,7 @@ static void note_failure(struct session *session, const char *state, const char 
     snprintf(session->state, sizeof session->state, "%s", state);
     bool lost = state_is_loss(state);
     session->lost = session->lost || lost;
+    session->db->corrupt = session->db->corrupt || code_of(state) == ERROR_DAMAGED;
     error_set(&session->failure, lost ? loss_code(session) : code_of(state), "store \"%s\": %.*s",
               session->db->name, (int)(size < 1000 ? size : 1000), text);
 }

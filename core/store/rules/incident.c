@@ -69,6 +69,37 @@ bool incident_open(struct store *store, const struct job_row *job, const char *t
     return done && incident_tell(store, job, type, now, error);
 }
 
+/* What the row says may be what is wrong. */
+static bool incident_bare(struct store *store, int64_t job, const char *message, time_ms now,
+                          struct error *error) {
+    store->incidents = 1;
+    return db_run(&store->db, error,
+                  "INSERT INTO incident(type, job, message, created) VALUES(?1, ?2, ?3, ?4)"
+                  " ON CONFLICT DO NOTHING",
+                  "titi", INCIDENT_FAILED_JOB, job, message, now) &&
+           incident_tell(store, &(struct job_row){.id = job}, INCIDENT_FAILED_JOB, now, error);
+}
+
+bool incident_aside(struct store *store, int64_t job, const char *message, time_ms now,
+                    struct error *error) {
+    struct job_row row = {.id = job};
+    if (!store->settings->incidents)
+        return true;
+    enum answer found = db_value(&store->db, error, &row.stream,
+                                 "SELECT j.stream FROM job j JOIN stream s ON s.id=j.stream JOIN"
+                                 " definition d ON d.id=s.definition WHERE j.id=?1",
+                                 "i", job);
+    bool done = found != FAILED;
+    if (found == YES)
+        done = incident_open(store, &row, INCIDENT_FAILED_JOB, now, error);
+    else if (found == NO)
+        done = incident_bare(store, job, message, now, error);
+    return done && db_run(&store->db, error,
+                          "UPDATE incident SET message=?2 WHERE job=?1 AND ended IS NULL"
+                          " AND type<>'" INCIDENT_HANDLER_STUCK "'",
+                          "it", job, message);
+}
+
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error) {
     int64_t some = 0;

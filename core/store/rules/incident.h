@@ -34,6 +34,10 @@ enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
  * open one, or with `incidents` off. */
 bool incident_open(struct store *store, const struct job_row *job, const char *type, time_ms now,
                    struct error *error);
+/* One of a job that nothing can be done with, also if it has no row. A job that has one open gets
+ * the message. */
+bool incident_aside(struct store *store, int64_t job, const char *message, time_ms now,
+                    struct error *error);
 /* True if nobody is told of incidents: then no answer of the statement that writes them is needed.
  */
 static inline bool incident_untold(const struct store *store) {

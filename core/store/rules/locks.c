@@ -86,7 +86,8 @@ static bool locks_crashed(struct store *store, const struct locks_free *what, st
 }
 
 static bool locks_has_crashed(const struct locks_free *what, const struct pair *lock) {
-    return (what->slots && running_has(what->slots, lock->id, lock->token)) ||
+    return what->blamed == lock->id ||
+           (what->slots && running_has(what->slots, lock->id, lock->token)) ||
            (what->counted && lock->begun);
 }
 
@@ -107,6 +108,15 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
         return false;
     return place_row(store, &row, what->now, error) &&
            (!row.repeats || occurrence_left(store, &row, error));
+}
+
+bool locks_blame(struct store *store, const struct locks_free *what, struct error *error) {
+    struct job_row row;
+    enum answer found = what->blamed ? row_load(store, what->blamed, &row, error) : NO;
+    if (found != YES || row.token)
+        return found != FAILED;
+    return place_remove(store, &row, error) && locks_crashed(store, what, &row, error) &&
+           place_row(store, &row, what->now, error);
 }
 
 /* Says which rows are read next. */

@@ -11,10 +11,13 @@ struct locks_free {
     const struct running *slots; /* what ran when the owner died; NULL: it is not dead */
     bool vanished;               /* nobody knows what ran: its jobs become suspects, */
     bool counted;                /* and those that were, and had begun, have crashed */
+    int64_t blamed;              /* the job that the owner's loop died of; 0: none */
     time_ms now;
     struct store_reaped *reaped; /* counts; may be NULL */
 };
 
+/* Counts a crash of the blamed job, unless it is locked. */
+bool locks_blame(struct store *store, const struct locks_free *what, struct error *error);
 bool locks_free(struct store *store, const struct locks_free *what, struct error *error);
 
 #endif

@@ -126,7 +126,12 @@ static bool page_keep(struct store *store, struct cursor *cursor, const struct a
 static bool page_row(struct merge_page *page, struct store *store, struct row *row,
                      struct error *error) {
     struct ahead ahead = {0};
-    if (!page_open(page, store, page_stream(row, page->page.rows), error) ||
+    struct job job;
+    const int64_t stream = page_stream(row, page->page.rows);
+    if (!catalog_stream(&store->catalog,
+                        stream)) /* the row of the job says so: it tells of itself */
+        return row_read(store, row, &job, error);
+    if (!page_open(page, store, stream, error) ||
         !ahead_read(store, row, page->cursor, page->page.rows, &ahead, error))
         return false;
     if (page_keep(store, page->cursor, &ahead, error))

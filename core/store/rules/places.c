@@ -167,6 +167,14 @@ bool place_unlock_job(struct store *store, int64_t id, struct error *error) {
            db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", id);
 }
 
+bool place_drop(struct store *store, int64_t id, struct error *error) {
+    store->timer = TIME_NONE;
+    return place_unlock_job(store, id, error) &&
+           db_run(&store->db, error, "DELETE FROM ready WHERE id=?1", "i", id) &&
+           db_run(&store->db, error, "DELETE FROM timer WHERE id=?1", "i", id) &&
+           db_run(&store->db, error, "DELETE FROM parked WHERE id=?1", "i", id);
+}
+
 bool place_edited(struct store *store, int64_t id, struct error *error) {
     return lock_own(store, id, error) &&
            db_run(&store->db, error, "UPDATE locked SET edited=1 WHERE id=?1", "i", id);

@@ -46,6 +46,8 @@ void place_ready_later(struct store *store, const struct place_key *key);
 bool place_due(struct store *store, time_ms due, int64_t id, int *count, struct error *error);
 /* Makes one timer ready at row->place. */
 bool place_due_row(struct store *store, const struct job_row *row, struct error *error);
+/* Takes a job out of all places, whatever its row says, and its lock away. */
+bool place_drop(struct store *store, int64_t id, struct error *error);
 /* Puts released rows of the ids behind `from` up to `to` into ready or timer. */
 bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
                     struct error *error);

@@ -1,4 +1,5 @@
 #include "store/rules/row.h"
+#include "store/rules/aside.h"
 #include "store/rules/suspects.h"
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #define READ(member, type, key, source, ...) JOB_READ_##source(READ_##type(member))
 
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error) {
+    care_touch(store, row_int(row, ROW_id));
     const struct catalog_stream *stream = catalog_stream(&store->catalog, row_int(row, ROW_stream));
     if (!stream)
         return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
@@ -81,6 +83,7 @@ void row_place(struct row *found, struct job_row *row) {
 static enum answer load(struct store *store, int64_t id, bool placeless, struct job_row *row,
                         struct error *error) {
     const struct job_row *wanted = row_ahead(store, id, placeless);
+    care_touch(store, id);
     if (wanted) {
         *row = *wanted;
         return YES;
@@ -192,6 +195,12 @@ bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct 
 bool row_set_next(struct store *store, int64_t id, int64_t next, struct error *error) {
     row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET repeat_done=?2 WHERE id=?1", "ii", id, next);
+}
+
+bool row_set_aside(struct store *store, int64_t id, const char *message, struct error *error) {
+    row_forget(store, id);
+    return db_run(&store->db, error, "UPDATE job SET retries=0, message=?2, rev=rev+1 WHERE id=?1",
+                  "it", id, message);
 }
 
 bool row_drop_key(struct store *store, int64_t id, struct error *error) {

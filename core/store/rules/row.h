@@ -112,6 +112,8 @@ bool row_set_version(struct store *store, int64_t id, int64_t version, const cha
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error);
 /* `next` is the job of its next date. */
 bool row_set_next(struct store *store, int64_t id, int64_t next, struct error *error);
+/* Makes it dead, whatever else the row says. */
+bool row_set_aside(struct store *store, int64_t id, const char *message, struct error *error);
 bool row_drop_key(struct store *store, int64_t id, struct error *error);
 
 /* Counts one more conflict in a row; the row must have a message. And ends the series. */

@@ -36,6 +36,7 @@ struct db {
     int (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
     time_ms deadline;     /* monotonic end of the present question; 0: none is put */
     bool patient;         /* a question without one may take any time */
+    bool corrupt;         /* the database itself was met damaged, not what a row says */
 };
 
 enum row_type { ROW_NULL, ROW_INTEGER, ROW_REAL, ROW_TEXT };

@@ -131,6 +131,8 @@ static bool sqlite_fail(struct db *db, struct error *error) {
     if (code == SQLITE_IOERR_SHORT_READ)
         return error_set(error, ERROR_IO, "store \"%s\": a file of it was cut short", db->name);
     enum error_code kind = sqlite_error_code(code, system);
+    if (kind == ERROR_DAMAGED && (code & 0xff) != SQLITE_CONSTRAINT)
+        db->corrupt = true;
     if ((code & 0xff) == SQLITE_INTERRUPT && db->deadline)
         return db_late(db, error);
     if (kind == ERROR_FULL)

@@ -16,7 +16,7 @@ static bool make_files(struct store *store, int64_t id, int workers, struct erro
     leftover_clear(store, id);
     bell_make(&sqlite_of(store)->bell, sqlite_of(store)->path, id);
     struct slots_name slots = slots_beside(sqlite_of(store)->path, id);
-    return workers < 1 || slots_make(&sqlite_of(store)->slots, &slots, workers, error);
+    return workers < 1 || slots_make(&sqlite_of(store)->slots, &slots, workers + 1, error);
 }
 
 bool executor_enter(struct store *store, int64_t id, int workers, struct error *error) {

@@ -21,6 +21,9 @@ struct running {
 bool running_has(const struct running *running, int64_t job, int64_t token);
 /* Since when this run goes on; TIME_NONE: it does not. */
 time_ms running_since(const struct running *running, int64_t job, int64_t token);
+/* What the loop was doing, which has the only token below 0: how many rows its turn dealt with, 0:
+ * it was in no turn; *job: the only one. */
+int running_turn(const struct running *running, int64_t *job);
 void running_clear(struct running *running);
 
 #endif

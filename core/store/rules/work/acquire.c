@@ -1,5 +1,6 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "base/crash_point.h"
+#include "store/rules/aside.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/mark.h"
@@ -420,7 +421,11 @@ static bool taking_follow(struct taking *taking, struct store *store, const stru
 
 static bool taking_next(struct taking *taking, struct store *store, struct error *error) {
     struct cursor best = *merge_best(&taking->merge);
+    care_touch(store, best.head.id);
     enum verdict verdict = taking_head(taking, store, &best, error);
+    /* Of a row that is dealt with alone nothing is left to fail behind the next one. */
+    if (care_is_alone(store) && verdict != BROKE && !taking_flush(taking, store, error))
+        verdict = BROKE;
     if (verdict == PARKED && best.lane) /* the item is full */
         return merge_drop(&taking->merge);
     taking_mark(store, &best, verdict);

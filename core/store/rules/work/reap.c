@@ -16,17 +16,22 @@ static bool reap_dead(struct store *store, int64_t id, time_ms now, struct store
     if (!store->engine->reaped(store, id) || !store->engine->running(store, id, &slots))
         return db_no_memory(&store->db, error);
     CRASH_POINT("bury_begun");
+    int64_t blamed = 0;
+    int rows = running_turn(&slots, &blamed);
+    if (rows && (!reaped->turn || rows < reaped->turn))
+        reaped->turn = rows;
     struct locks_free all = {.owner = id,
                              .slots = &slots,
                              .vanished = slots.vanished,
                              .counted = slots.vanished,
+                             .blamed = blamed,
                              .now = now,
                              .reaped = reaped};
-    bool done = locks_free(store, &all, error) && stuck_gone(store, id, now, error) &&
-                store->engine->bequeath(store, id, error) &&
-                db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
-                       (int)EXECUTOR_GONE) &&
-                CRASH_POINT("bury_marked");
+    bool done = locks_blame(store, &all, error) && locks_free(store, &all, error);
+    done = done && stuck_gone(store, id, now, error) && store->engine->bequeath(store, id, error) &&
+           db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
+                  (int)EXECUTOR_GONE);
+    CRASH_POINT("bury_marked");
     running_clear(&slots);
     return done;
 }

@@ -1,4 +1,5 @@
 /* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
+#include "store/rules/aside.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
 #include "store/rules/work/work.h"
@@ -16,6 +17,7 @@ static bool timer_bound(struct store *store, time_ms now, int limit, int64_t las
     if (step == YES) {
         last[0] = row_int(row, 0);
         last[1] = row_int(row, 1);
+        care_touch(store, last[1]);
         row_done(row);
     }
     return step != FAILED;
