@@ -178,8 +178,8 @@ static inline void store_alive(struct store *store, time_ms now);
 /* Says what the joined executor is and serves: { handlers: [names] (absent: any), acquisition, … }.
  * Incidents of type missingHandler for those handlers end. */
 bool store_publish(struct store *store, const json_t *settings, time_ms now, struct error *error);
-/* Says for lists that the joined executor's turns have failed since then, and why; NULL: they do not
- * any more. */
+/* Says for lists that the joined executor's turns have failed since then, and why; NULL: they do
+ * not any more. */
 bool store_failing(struct store *store, const char *reason, time_ms since, struct error *error);
 /* Opens one incident of type missingHandler for every handler that has had ready jobs for `grace`
  * ms (as far as this store has looked) and is not served. A handler is served by `serves` or by a

@@ -6,9 +6,9 @@
 #define TRIES 15                                   /* of a step that meets a lock, */
 #define LOCK_WAIT "SET LOCAL lock_timeout TO 2000" /* for which it holds others up so long */
 
-/* 7: a kept message knows the job that brings it, the step of a unit that failed is kept, and what a
- * command holds is free again at an instant. A view has the columns that its table had when it was
- * made. */
+/* 7: a kept message knows the job that brings it, the step of a unit that failed is kept, and what
+ * a command holds is free again at an instant. A view has the columns that its table had when it
+ * was made. */
 static const char widen_7[] =
     "ALTER TABLE kept_message ADD COLUMN IF NOT EXISTS job bigint;\n"
     "CREATE INDEX IF NOT EXISTS kept_message_job ON kept_message(job) WHERE job IS NOT NULL;\n"

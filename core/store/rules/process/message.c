@@ -205,10 +205,15 @@ enum answer store_message_keep(struct store *store, const struct unit_message *o
 
 #define KEPT "m.id, m.name, m.key, m.instance, m.business_key, m.variables, m.until"
 
-/* A copy that lasts; NULL stays NULL. False: no memory. */
-static bool text_keep(struct store *store, const char **text, struct error *error) {
-    *text = *text ? txn_text(store, *text, error).text : NULL;
-    return *text;
+/* Makes texts lasting; NULL stays NULL. False: no memory. */
+static bool texts_keep(struct store *store, const char **const *texts, size_t count,
+                       struct error *error) {
+    for (size_t i = 0; i < count; i++) {
+        const char **text = texts[i];
+        if (*text && !(*text = txn_text(store, *text, error).text))
+            return false;
+    }
+    return true;
 }
 
 /* Reads a row of KEPT; its texts are the transaction's. */
@@ -224,9 +229,8 @@ static enum answer kept_read(struct store *store, struct row *row, struct unit_m
                                  .business_key = row_text(row, 4),
                                  .variables = row_text(row, 5),
                                  .until = row_int(row, 6)};
-    bool kept = text_keep(store, &one->name, error) && text_keep(store, &one->key, error) &&
-                (!one->business_key || text_keep(store, &one->business_key, error)) &&
-                (!one->variables || text_keep(store, &one->variables, error));
+    const char **const texts[] = {&one->name, &one->key, &one->business_key, &one->variables};
+    bool kept = texts_keep(store, texts, sizeof texts / sizeof *texts, error);
     row_done(row);
     return kept ? YES : FAILED;
 }
