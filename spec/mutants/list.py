@@ -520,11 +520,9 @@ MUTANTS = [
     {"name": "conflict-costs-a-retry", "by": "I8",
      "breaks": "who was not first loses a retry",
      "changes": [(SETTLE, """
-    case OUTCOME_CONFLICT:
-        return settle_conflict(store, outcome, row, now, error);
+                             : settle_conflict(store, outcome, row, now, error);
 """, """
-    case OUTCOME_CONFLICT:
-        return settle_failure(store, outcome, row, now, error);
+                             : settle_failure(store, outcome, row, now, error);
 """)]},
     {"name": "crash-not-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "a job that was running when its process died is not suspected",
