@@ -32,7 +32,8 @@ local files = {
   ["processes/stairs.lua"] = [[
     local p = require "moonshift.process"
     return { p.receive "first" { message = "step", key = "${instance.key}" },
-      p.choose { { when = function(v) return v.slow == true end, p.wait "pause" { after = "PT1M" } },
+      p.choose {
+        { when = function(v) return v.slow == true end, p.wait "pause" { after = "PT1M" } },
         { otherwise = true } },
       p.receive "second" { message = "step", key = "${instance.key}" } }]],
   ["processes/steps.lua"] = [[
@@ -180,7 +181,7 @@ describe("a message that is kept", function()
     assert.equal('message "left": nothing waits for it', job.message)
   end)
 
-  -- Sends messages "step" of the key k by jobs, while the instance still stands at its first receiver.
+  -- Sends messages "step" of the key k by jobs, while the instance stands at its first receiver.
   local function send(count)
     assert(engine:start("steps", { variables = { count = count } }))
     engine:drain()

@@ -107,7 +107,8 @@ static void kept(struct contract *c) {
     struct job *job = crowd(c, of, id);
     EXPECT(job);
     job_free(job);
-    EXPECT(rows(c, ASK_KEPT_MESSAGES, json_of("{'key': 'p-1'}")) == 1);
+    EXPECT(rows(c, ASK_KEPT_MESSAGES, json_of("{'key': 'p-1'}")) == 2); /* one is on its way */
+    EXPECT(contract_number(c, "SELECT count(*) FROM kept_message WHERE job IS NOT NULL") == 1);
     EXPECT(rows(c, ASK_JOBS, json_of("{'handler': 'process/order:command'}")) == 1);
     EXPECT(keep(c, "p-1") == NO);
     json_t *clean = json_of("{'verb': 'clean_history', 'plan': {'on_demand': true}}");
