@@ -76,7 +76,8 @@ testing: $(BUILD)/testing/moonshift ## build the program with its crash points, 
 
 # What is quick enough for every change, and what is worth a longer wait.
 QUICK := CUTS=500 HISTORIES=5 SPEC_HITS=0 SPEC_FAULTS=1
-WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100 SPEC_INSTANCES=10000 SPEC_PROCESSES=20000 SPEC_SEED=$(shell date +%s)
+WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100 SPEC_INSTANCES=10000 \
+	SPEC_MIXES=20 SPEC_PROCESSES=20000 SPEC_SEED=$(shell date +%s)
 
 check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
 	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20

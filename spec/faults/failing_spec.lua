@@ -34,8 +34,8 @@ describe("an executor whose turns all fail", function()
       assert.same({}, postgres.rows(server, "jobs", statement))
       return
     end
-    assert.equal(0, (process.run("sqlite3 -cmd '.timeout 60000' -cmd 'PRAGMA legacy_alter_table=ON' "
-      .. process.quote(place.store) .. " " .. process.quote(statement))))
+    assert.equal(0, (process.run("sqlite3 -cmd 'PRAGMA legacy_alter_table=ON'"
+      .. " -cmd '.timeout 60000' " .. process.quote(place.store) .. " " .. process.quote(statement))))
   end
 
   local function listed()

@@ -21,7 +21,8 @@ describe("another role of the server", function()
 
   setup(function()
     server = postgres.start()
-    psql "CREATE ROLE evil LOGIN; CREATE ROLE maker LOGIN; GRANT CREATE ON DATABASE postgres TO maker;"
+    psql("CREATE ROLE evil LOGIN; CREATE ROLE maker LOGIN;"
+      .. " GRANT CREATE ON DATABASE postgres TO maker;")
   end)
 
   teardown(function()
