@@ -35,7 +35,8 @@ describe("an executor whose turns all fail", function()
       return
     end
     assert.equal(0, (process.run("sqlite3 -cmd 'PRAGMA legacy_alter_table=ON'"
-      .. " -cmd '.timeout 60000' " .. process.quote(place.store) .. " " .. process.quote(statement))))
+      .. " -cmd '.timeout 60000' " .. process.quote(place.store) .. " "
+      .. process.quote(statement))))
   end
 
   local function listed()

@@ -237,8 +237,8 @@ MUTANTS = [
 """)]},
     {"name": "unread-forgotten", "by": "spec/core/store/sqlite/unread_contract",
      "breaks": "what could not be read stays locked and never runs",
-     "changes": [("core/run/turn.c", """
-    outcomes_add(&turns->outcomes, outcome);
+     "changes": [("core/run/unread.c", """
+    outcomes_add(outcomes, outcome);
     return true;
 """, """
     outcome_free(outcome);
