@@ -527,16 +527,16 @@ MUTANTS = [
     {"name": "crash-not-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "a job that was running when its process died is not suspected",
      "changes": [(LOCKS, """
-    return (what->slots && running_has(what->slots, lock->id, lock->token)) ||
+           (what->slots && running_has(what->slots, lock->id, lock->token)) ||
 """, """
-    return (what->slots && !lock->id && running_has(what->slots, lock->id, lock->token)) ||
+           (what->slots && !lock->id && running_has(what->slots, lock->id, lock->token)) ||
 """)]},
     {"name": "neighbours-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "jobs that only waited when their process died are suspected, too",
      "changes": [(LOCKS, """
-    return (what->slots && running_has(what->slots, lock->id, lock->token)) ||
+           (what->slots && running_has(what->slots, lock->id, lock->token)) ||
 """, """
-    return (what->slots && (lock->id || running_has(what->slots, lock->id, lock->token))) ||
+           (what->slots && (lock->id || running_has(what->slots, lock->id, lock->token))) ||
 """)]},
     {"name": "crash-costs-a-retry", "by": "I8", "faults": "kill,kill,kill",
      "breaks": "a job whose process dies loses a retry",
