@@ -43,6 +43,7 @@ struct work {
     bool probes;
     int rows; /* that it may deal with */
     bool lapsed;
+    bool begun;    /* its transaction was: what fails before that is no row's fault */
     bool again;    /* an outcome was condemned: roll back and start over */
     bool may_look; /* there is room, and nothing holds it back */
     struct store_reaped reaped;
@@ -150,7 +151,7 @@ static bool must_reap(struct turns *turns, const struct work *work, bool steady)
     if (!is_virtual && (!steady || work->at - turns->dead_seen < SECOND))
         return false;
     turns->dead_seen = work->at;
-    return store_sees_dead(turns->store, work->now);
+    return store_sees_dead(turns->store, work->now) || store_sees_held(turns->store);
 }
 
 /* Once a second while we look for jobs at all; sooner only when a missing one has been so for long
@@ -352,7 +353,8 @@ static enum store_purpose purpose(const struct turns *turns, const struct work *
 /* One transaction. False: rolled back, nothing is held. */
 static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
                     struct error *error) {
-    if (!store_begin(turns->store, purpose(turns, work), error))
+    work->begun = store_begin(turns->store, purpose(turns, work), error);
+    if (!work->begun)
         return false;
     store_care(turns->store, work->rows, turns->self.workers);
     CRASH_POINT("turn_begun");
@@ -525,7 +527,7 @@ static bool recover(struct turns *turns, struct turn *turn, const struct work *w
                     struct error *error) {
     struct error ignored = {0};
     const struct error reason = *error;
-    if (store_is_corrupt(turns->store))
+    if (!work->begun || store_is_corrupt(turns->store))
         return false;
     bool first = !turns->care.most;
     if (first && reason.code != ERROR_CONFLICT && set_misplaced_aside(turns, turn, &ignored))

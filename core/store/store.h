@@ -192,9 +192,10 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
 bool store_misses(const struct store *store, const struct acquire *serves);
 
 /* True if some other executor is provably dead or its lease has run out at `now`, as far as an
- * engine knows without reading the database. So it is where a command may have died with the lane
- * of an instance. A file costs two system calls for each executor. */
+ * engine knows without reading the database. A file costs two system calls for each executor. */
 bool store_sees_dead(struct store *store, time_ms now);
+/* True if a command may have died with the lane of an instance. */
+bool store_sees_held(const struct store *store);
 
 struct store_reaped {
     int freed;    /* locks given back */

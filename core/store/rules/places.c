@@ -264,7 +264,7 @@ bool place_hold_until(struct store *store, int64_t lane, int64_t token, time_ms 
                 " WHERE lane.until<=?4",
                 "iiii", lane, token, until, now))
         return false;
-    CRASH_POINT("lane_taken");
+    CRASH_POINT("lane_held");
     *taken = db_changes(&store->db) > 0;
     return true;
 }

@@ -36,6 +36,7 @@ bool store_failing(struct store *store, const char *reason, time_ms since, struc
     bool own = false;
     if (!store->self.id)
         return true;
-    return unit_begin(store, STORE_TURN, &own, error) &&
+    /* A turn would look at more as it begins. */
+    return unit_begin(store, STORE_CREATION, &own, error) &&
            unit_end(store, own, failing_write(store, reason, since, error), error);
 }

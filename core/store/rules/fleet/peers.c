@@ -193,5 +193,9 @@ bool store_sees_dead(struct store *store, time_ms now) {
         if (store->engine->has_died(store, peer->id))
             return true;
     }
-    return !store->lanes_unheld;
+    return false;
+}
+
+bool store_sees_held(const struct store *store) {
+    return store->kind != STORE_MEMORY && !store->lanes_unheld;
 }
