@@ -562,6 +562,8 @@ static bool turn_all(struct turns *turns, struct turn *turn, struct work *work,
 
 bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
     struct work work;
+    struct error untold = {0};
+    error = error ? error : &untold;
     outcomes_add(&turns->outcomes, turn->outcomes);
     turn->outcomes = NULL;
     turn->items = NULL;
