@@ -62,12 +62,13 @@ static void rest(struct stepper *stepper) {
 
 static bool take(struct stepper *stepper, struct turn *turn, struct error *error) {
     static const struct definitions nothing;
+    struct error untold = {0}; /* a turn that fails looks at its reason */
     const struct generations *generations = engine_generations(stepper->engine);
     int number = generations ? generations->list[0]->number : 0;
     if (stepper->served <= number)
         turns_serve(stepper->turns, generations ? &generations->served : &nothing);
     stepper->served = number + 1;
-    return turns_take(stepper->turns, turn, error);
+    return turns_take(stepper->turns, turn, error ? error : &untold);
 }
 
 /* ---- a round ---- */

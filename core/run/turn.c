@@ -468,8 +468,6 @@ static void flush_behind(struct turns *turns, const struct turn *turn) {
     log_event(LOG_WARN, "metrics not written", "reason:s", error.text);
 }
 
-/* ---- rows that turns fail at ---- */
-
 static struct work_item **last_of(struct work_item **items) {
     while (*items)
         items = &(*items)->next;
@@ -562,8 +560,6 @@ static bool turn_all(struct turns *turns, struct turn *turn, struct work *work,
 
 bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
     struct work work;
-    struct error untold = {0};
-    error = error ? error : &untold;
     outcomes_add(&turns->outcomes, turn->outcomes);
     turn->outcomes = NULL;
     turn->items = NULL;

@@ -54,10 +54,10 @@ void turns_free(struct turns *turns);
  * turns or the next call. */
 void turns_serve(struct turns *turns, const struct definitions *definitions);
 
-/* Takes one turn in one transaction; in none if there is nothing to write and nothing to look for.
- * False: rolled back; the outcomes are kept and settled by the next turn that works. An outcome
- * whose effects the store refuses (ERROR_INVALID, _NOT_FOUND, _CONFLICT) becomes a failure of its
- * job. */
+/* Takes one turn, whose error is not NULL, in one transaction; in none if there is nothing to write
+ * and nothing to look for. False: rolled back; the outcomes are kept and settled by the next turn
+ * that works. An outcome whose effects the store refuses (ERROR_INVALID, _NOT_FOUND, _CONFLICT)
+ * becomes a failure of its job. */
 bool turns_take(struct turns *turns, struct turn *turn, struct error *error);
 /* Writes the metrics that were not due yet, in a transaction of its own. */
 bool turns_flush(struct turns *turns, struct error *error);
