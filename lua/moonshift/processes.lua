@@ -323,9 +323,9 @@ function Engine:subscriptions(filters)
   return query.new(self.core, "subscriptions", filters)
 end
 
---- Makes a query of the messages that are kept for what will wait for them.
+--- Makes a query of the messages that are kept until an instance has taken them.
 ---@param filters? moonshift.kept_message_filters
----@return moonshift.query query its rows have `name`, `key`, `until`, `variables`
+---@return moonshift.query query its rows have `name`, `key`, `until`, `variables`, `job`
 function Engine:kept_messages(filters)
   return query.new(self.core, "kept_messages", filters)
 end
