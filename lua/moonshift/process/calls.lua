@@ -193,11 +193,11 @@ local function of_host(host, value)
 end
 
 local Job = { __metatable = false }
-local called = setmetatable({}, { __mode = "k" }) -- the calls behind jobs, which no script sees
+local called = {} -- the calls behind jobs, while they run; no script sees them
 
 -- What was read once stays in the call, so that an assignment to the job is always told.
 function Job.__index(job, name)
-  local call = called[job]
+  local call = called[job] or error("the job has ended", 2)
   local field, method, value = Fields[name], Methods[name], call.shown[name]
   if value ~= nil then
     return value
@@ -301,7 +301,9 @@ function calls.run(w, inst, token, step, callout, place, event, task)
     call.note.result_name = step.result
     take_reads(token, call.note)
   end
-  return finish(w, call, key, place == "mapping", invoke(w, call, callout))
+  local ok, result = invoke(w, call, callout)
+  called[call.job] = nil
+  return finish(w, call, key, place == "mapping", ok, result)
 end
 
 -- ---- objects of expressions ----

@@ -6,6 +6,7 @@ local events = require "moonshift.process.events"
 local frame = require "moonshift.process.frame"
 local inclusive = require "moonshift.process.nodes.inclusive"
 local multi = require "moonshift.process.multi"
+local recent = require "moonshift.process.recent"
 local scopes = require "moonshift.process.scopes"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
@@ -147,10 +148,10 @@ local FOR = {
 
 -- "process/order/pack:after" -> "pack", ":after". A key may have slashes, an activity has neither
 -- those nor colons.
-local function meaning(handler)
+local meanings = recent.new(1000, function(handler)
   local at, kind = handler:match("^process/.*/([^/:]*)(:?[^/:]*)$")
-  return at or handler, kind or "none"
-end
+  return { at = at or handler, states = FOR[kind] or NONE }
+end)
 
 -- Nothing is written but that the job found nothing to do.
 local function skip(w, inst, at)
@@ -165,13 +166,13 @@ end
 function Causes.job(w)
   local cause = w.cause
   local inst = w:instance(cause.instance)
-  local at, kind = meaning(cause.handler)
+  local meant_for = meanings:get(cause.handler)
   local token, index
   if inst then
     token, index = frame.find(inst.frame, cause.token)
   end
-  if not token or token.at ~= at or not (FOR[kind] or NONE)[token.state] then
-    return skip(w, inst, at)
+  if not token or token.at ~= meant_for.at or not meant_for.states[token.state] then
+    return skip(w, inst, meant_for.at)
   end
   w.job_token, inst.alone = token, #inst.frame.list == 2 -- beside the scope of the instance
   if index then
