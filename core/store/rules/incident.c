@@ -109,15 +109,13 @@ bool incident_end_open(struct store *store, int64_t job, enum incident_end how, 
             return false;
         store->incidents = some != 0;
     }
-    if (!store->incidents)
-        return true;
-    bool done = db_run(&store->db, error,
-                       "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
-                       " AND type<>'" INCIDENT_HANDLER_STUCK "'",
-                       "iin", job, now, (int)how);
-    bool ended = done && db_changes(&store->db) > 0; /* most jobs have none: no more is asked */
-    return done && (!ended || caller_incidents_end(store, job, how, now, error)) &&
-           CRASH_POINT("incident_ended");
+    return !store->incidents ||
+           (caller_incidents_end(store, job, how, now, error) &&
+            db_run(&store->db, error,
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
+                   "iin", job, now, (int)how) &&
+            CRASH_POINT("incident_ended"));
 }
 
 /* ---- what a person does to one (rules §10, §11) ---- */

@@ -87,9 +87,9 @@ bool caller_incidents_open(struct store *store, int64_t id, time_ms now, struct 
 bool caller_incidents_end(struct store *store, int64_t job, enum incident_end how, time_ms now,
                           struct error *error) {
     return db_run(&store->db, error,
-                  "UPDATE incident SET ended=?2, how=?3 WHERE how IS NULL AND root_cause IN"
-                  " (SELECT id FROM incident WHERE job=?1 AND ended=?2"
-                  " AND type<>'" INCIDENT_HANDLER_STUCK "')",
+                  "UPDATE incident SET ended=?2, how=?3 WHERE how IS NULL AND root_cause="
+                  "(SELECT id FROM incident WHERE job=?1 AND ended IS NULL"
+                  " AND type<>'" INCIDENT_HANDLER_STUCK "' LIMIT 1)",
                   "iin", job, now, (int)how);
 }
 

@@ -9,7 +9,7 @@
  * the incident below as its cause and `id` as its root cause. Callers that have one stay. */
 bool caller_incidents_open(struct store *store, int64_t id, time_ms now, struct error *error);
 
-/* Ends those that incidents of the job have caused, which have ended at `now`. */
+/* Ends those that the job's open incidents have caused; before these end themselves. */
 bool caller_incidents_end(struct store *store, int64_t job, enum incident_end how, time_ms now,
                           struct error *error);
 
