@@ -604,11 +604,11 @@ MUTANTS = [
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
      "changes": [("core/store/rules/incident.c", """
-                       "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
-                       " AND type<>'" INCIDENT_HANDLER_STUCK "'",
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
 """, """
-                       "UPDATE incident SET ended=?2, how=?3 WHERE job=-?1 AND ended IS NULL"
-                       " AND type<>'" INCIDENT_HANDLER_STUCK "'",
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=-?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
 """)]},
     {"name": "dead-runs-again", "by": "I8 I10 I15 I17",
      "breaks": "a job without retries is taken like any other",
