@@ -40,7 +40,7 @@ struct job {
     bool unread;        /* it is locked, and its row is still to be read: see store_read_taken */
     int64_t permit;    /* its item's place under a limit; 0: it has one of its own, or needs none */
     int behind;        /* its unit was behind so many times in a row */
-    int64_t lane_held; /* the lane that the run has taken therefore; 0: none */
+    int64_t lane_held; /* the lane that the run insists on therefore; 0: none */
     int64_t held;      /* bytes of payload and frame that it counts with while it is in memory */
 };
 

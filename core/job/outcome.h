@@ -31,10 +31,11 @@ extern const struct outcome_traits outcome_traits[];
 enum { FOLLOW_MAX = 100 }; /* follow-ups in a row in one lane; then the others have their turn */
 
 enum settled {
-    SETTLED,       /* written */
-    SETTLED_DEAD,  /* written, retries are 0: an incident is open */
-    SETTLED_STALE, /* the lock was lost: nothing written (its lane is released all the same) */
-    SETTLED_BEHIND /* of its unit another frame was written first: nothing is, the lock stands */
+    SETTLED,        /* written */
+    SETTLED_DEAD,   /* written, retries are 0: an incident is open */
+    SETTLED_STALE,  /* the lock was lost: nothing written (its lane is released all the same) */
+    SETTLED_BEHIND, /* of its unit another frame was written first: nothing is, the lock stands */
+    SETTLED_WAITS   /* another run insists on the lane of its instance: settle it again later */
 };
 
 enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -93,6 +94,8 @@ struct unit {
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
     size_t searched_count, value_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
+    bool contends;    /* a handler has read a variable that it writes: it may have to be called
+                         again if another unit is first */
     int64_t rev;      /* out: of the frames that it has written */
 };
 

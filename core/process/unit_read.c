@@ -122,7 +122,8 @@ static void read_unit(lua_State *L, int index, struct unit *unit) {
         read_list(L, index, unit, list);
     lua_getfield(L, index, kept.key);
     read_member(L, unit, &kept, (char *)unit);
-    lua_pop(L, 1);
+    unit->contends = lua_getfield(L, index, "contends") == LUA_TBOOLEAN && lua_toboolean(L, -1);
+    lua_pop(L, 2);
 }
 
 void (*const walk_unit)(lua_State *L, int index, struct unit *unit) = read_unit;

@@ -14,6 +14,7 @@ void outcomes_clear(struct outcomes *outcomes) {
     work_items_forget(&outcomes->watched);
     follow_ups_clear(&outcomes->follows);
     outcome_free_list(outcomes->list);
+    outcome_free_list(outcomes->waiting);
     outcomes_init(outcomes);
 }
 
@@ -21,6 +22,31 @@ void outcomes_add(struct outcomes *outcomes, struct outcome *list) {
     *outcomes->last = list;
     while (*outcomes->last)
         outcomes->last = &(*outcomes->last)->next;
+}
+
+bool outcomes_pending(const struct outcomes *outcomes) {
+    return outcomes->list || outcomes->waiting;
+}
+
+/* As if the job had not run: what its handlers did is forgotten. */
+static void forgo(struct outcome *outcome) {
+    unit_free(outcome->unit);
+    job_spec_free_list(outcome->created);
+    json_decref(outcome->effects);
+    outcome->unit = NULL;
+    outcome->created = NULL;
+    outcome->effects = NULL;
+    outcome->kind = OUTCOME_RETURNED;
+}
+
+void outcomes_recall(struct outcomes *outcomes, bool now, bool leaving) {
+    struct outcome *waiting = outcomes->waiting;
+    if (!now && !leaving && !outcomes->list && clock_monotonic() < outcomes->recall)
+        return;
+    outcomes->waiting = NULL;
+    for (struct outcome *outcome = waiting; leaving && outcome; outcome = outcome->next)
+        forgo(outcome);
+    outcomes_add(outcomes, waiting);
 }
 
 struct outcome *outcomes_cut(struct outcomes *outcomes, int most) {
@@ -296,6 +322,16 @@ static bool ask_retry(struct outcome *outcome, struct turn *turn) {
     return true;
 }
 
+/* It has neither ended its run nor its lock. */
+static void wait_on(struct outcomes *outcomes, struct outcome *outcome) {
+    struct outcome **end = &outcomes->waiting;
+    while (*end)
+        end = &(*end)->next;
+    outcome->next = NULL;
+    *end = outcome;
+    outcomes->recall = clock_monotonic() + OUTCOMES_PAUSE;
+}
+
 void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics) {
     struct outcome *next;
     for (struct outcome *outcome = outcomes->list; outcome; outcome = next) {
@@ -303,6 +339,10 @@ void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics 
         if (outcome->refused) {
             if (!ask_retry(outcome, turn))
                 outcome_free(outcome);
+            continue;
+        }
+        if (outcome->settled == SETTLED_WAITS) {
+            wait_on(outcomes, outcome);
             continue;
         }
         tell(outcome);

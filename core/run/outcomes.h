@@ -7,8 +7,12 @@
 #include "run/pool/work_item.h"
 #include "run/turn.h"
 
+enum { OUTCOMES_PAUSE = 20 }; /* ms; those that wait for a lane are settled again that often */
+
 struct outcomes {
     struct outcome *list, **last; /* oldest first */
+    struct outcome *waiting;      /* for runs that insist on lanes; oldest first */
+    time_ms recall;               /* monotonic; when they are to be settled again */
     struct work_item *watched;    /* items of several jobs whose lane runs */
     struct follow_ups follows;    /* what runs next in lanes whose item has not ended */
     bool following;               /* outcomes of the open transaction have follow-ups */
@@ -19,6 +23,13 @@ void outcomes_clear(struct outcomes *outcomes);
 
 /* Takes the list over, behind what is there. */
 void outcomes_add(struct outcomes *outcomes, struct outcome *list);
+
+/* Some are neither written nor lost. */
+bool outcomes_pending(const struct outcomes *outcomes);
+/* Puts those that wait behind the others if it is time (or `now`), or if others are to be settled:
+ * the runs for which they wait may be among them. `leaving`: there is no time for that, so their
+ * jobs are given back. */
+void outcomes_recall(struct outcomes *outcomes, bool now, bool leaving);
 
 /* Keeps at most so many (0: all); the rest, which is the caller's. */
 struct outcome *outcomes_cut(struct outcomes *outcomes, int most);

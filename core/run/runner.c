@@ -168,6 +168,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
     runner->next = turn->next;
     runner->again = turn->again || (runner->paused && !turn->acquiring);
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
+                      !turns_pending(runner->turns) &&
                       turn->next > clock_now(runner->options.clock);
     if (turn->written) {
         runner->written = runner->changed = runner->heard = true;
@@ -251,6 +252,7 @@ static void take_turn(struct runner *runner, time_ms now) {
     turn.probes = probes(runner, now);
     turn.acquiring = runner->stage == WORKING && atomic_load(&runner->stops) == 0 &&
                      (!runner->paused || (!turn.outcomes && !turns_pending(runner->turns)));
+    turn.leaving = runner->stage != WORKING;
     bool rang = runner->rang;
     runner->rang = false;
     if (turns_take(runner->turns, &turn, &error))

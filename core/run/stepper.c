@@ -3,6 +3,7 @@
 #include "engine/driver.h"
 #include "run/turn.h"
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,7 +149,8 @@ static struct outcome *run_or_return(struct round *round, const struct work_item
     struct engine *engine = round->stepper->engine;
     round->over |= round->runs >= round->max;
     bool late = job->begin_by && clock_monotonic() > job->begin_by;
-    bool back = give_back || late || round->over || item->refused || is_gone(engine, job);
+    bool over = round->over && !job->kept; /* it has called its handlers, and walks again */
+    bool back = give_back || late || over || item->refused || is_gone(engine, job);
     round->runs += !back;
     return back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(engine, NULL, job);
 }
@@ -281,26 +283,57 @@ static bool tell(const struct outcome *outcome, json_t **result, struct error *e
     return true;
 }
 
-/* Settles the run. What the store refuses has failed, which `failure` says, and is decided here. */
-static bool settle(struct stepper *stepper, struct generation *generation, struct outcome *outcome,
-                   int64_t id, struct error *failure, struct error *error) {
-    json_t *none;
-    struct turn turn = {.outcomes = outcome};
-    if (!take(stepper, &turn, error))
-        return false;
-    outcome = turn.items ? work_item_undecided(turn.items) : NULL;
-    if (outcome) {
-        work_items_free(turn.items);
-        engine_decide(stepper->engine, generation, outcome);
-        tell(outcome, &none, failure);
-        outcome->lane_ends = true;
-        turn = (struct turn){.outcomes = outcome};
-        if (!take(stepper, &turn, error))
+enum { SETTLE_PAUSE = 20 }; /* ms */
+
+/* What becomes of a run by hand. */
+struct by_hand {
+    struct stepper *stepper;
+    struct generation *generation;
+    json_t **result;
+    struct error *failure; /* of the job */
+};
+
+/* The outcome that the turn asks for: what the store refuses has failed, which is decided here, and
+ * a job whose instance has moved on meanwhile walks again. NULL: none, or no memory. */
+static struct outcome *go_on(const struct by_hand *hand, struct work_item *item) {
+    struct engine *engine = hand->stepper->engine;
+    struct outcome *outcome = work_item_undecided(item);
+    if (outcome)
+        engine_decide(engine, hand->generation, outcome);
+    else
+        outcome = engine_run_job(engine, hand->generation, work_item_take(item));
+    if (!outcome)
+        return NULL;
+    json_decref(*hand->result);
+    tell(outcome, hand->result, hand->failure);
+    outcome->lane_ends = true;
+    outcome->lane_token = item->lane_token;
+    return outcome;
+}
+
+/* Another run may insist on the lane of its instance: it is waited for, but not for ever. */
+static bool settle(const struct by_hand *hand, struct outcome *outcome, int64_t id,
+                   struct error *error) {
+    const time_ms until = clock_monotonic() + hand->stepper->settings->patience;
+    struct turn turn = {0};
+    do {
+        turn = (struct turn){.outcomes = outcome, .leaving = clock_monotonic() >= until};
+        if (!take(hand->stepper, &turn, error))
             return false;
-    }
-    if (turn.stale == 0)
-        return true;
-    return error_set(error, ERROR_CONFLICT,
+        outcome = turn.items ? go_on(hand, turn.items) : NULL;
+        if (turn.items && !outcome)
+            return error_no_memory(error);
+        work_items_free(turn.items);
+        if (!outcome && turns_pending(hand->stepper->turns))
+            poll(NULL, 0, SETTLE_PAUSE);
+    } while (outcome || turns_pending(hand->stepper->turns));
+    if (turn.leaving)
+        return error_set(error, ERROR_CONFLICT,
+                         "job %lld is given back: another run of its instance"
+                         " goes before it (expected its end within %lld ms)",
+                         (long long)id, (long long)hand->stepper->settings->patience);
+    return turn.stale == 0 ||
+           error_set(error, ERROR_CONFLICT,
                      "job %lld lost its lock while it ran: its result was refused", (long long)id);
 }
 
@@ -314,8 +347,9 @@ static bool execute(struct stepper *stepper, int64_t id, bool force, json_t **re
     outcome->lane_ends = true;
     outcome->lane_token = outcome->job->token;
     struct error failure = {0};
+    const struct by_hand hand = {stepper, generation, result, &failure};
     tell(outcome, result, &failure);
-    if (!settle(stepper, generation, outcome, id, &failure, error))
+    if (!settle(&hand, outcome, id, error))
         return false;
     if (failure.code == ERROR_NONE)
         return true;

@@ -124,7 +124,7 @@ void turns_serve(struct turns *turns, const struct definitions *definitions) {
 }
 
 bool turns_pending(const struct turns *turns) {
-    return turns->outcomes.list != NULL;
+    return outcomes_pending(&turns->outcomes);
 }
 
 bool turns_looks(const struct turns *turns) {
@@ -183,7 +183,7 @@ static bool plan(struct turns *turns, const struct turn *turn, struct work *work
     time_ms requests_at = turn->requests ? job_requests_due(turn->requests) : TIME_NEVER;
     bool room = turn->acquiring && turn->room > 0;
     *work = (struct work){.now = clock_now(turns->clock), .at = clock_monotonic()};
-    work->settles = turns_pending(turns);
+    work->settles = turns->outcomes.list != NULL;
     work->requests = requests_at != TIME_NEVER;
     bool steady = lease_in_step(&turns->lease, work->now, work->at);
     work->renews = lease_is_due(&turns->lease, work->now, work->at);
@@ -427,6 +427,8 @@ static void note_draining(struct turns *turns) {
 static time_ms next_look(const struct turns *turns, const struct work *work) {
     time_ms next = back_off_next(&turns->back_off, turns->settings, turns->deaf, work->now,
                                  earlier(work->next, work->missed_next));
+    if (turns->outcomes.waiting)
+        next = earlier(next, work->now + OUTCOMES_PAUSE);
     bool stays = !work->looks && turns->next > work->now;
     return stays ? earlier(next, turns->next) : next;
 }
@@ -468,16 +470,10 @@ static void flush_behind(struct turns *turns, const struct turn *turn) {
     log_event(LOG_WARN, "metrics not written", "reason:s", error.text);
 }
 
-static struct work_item **last_of(struct work_item **items) {
-    while (*items)
-        items = &(*items)->next;
-    return items;
-}
-
 /* One transaction with as many outcomes as it may have; *more: some are left. */
 static bool once(struct turns *turns, struct turn *turn, struct work *work, bool *more,
                  struct error *error) {
-    struct work_item *before = turn->items;
+    struct work_item *before = turn->items, **end = &before;
     struct outcome *rest = outcomes_cut(&turns->outcomes, turns->care.most);
     turn->items = NULL;
     bool ok = attempt(turns, turn, work, error);
@@ -488,7 +484,9 @@ static bool once(struct turns *turns, struct turn *turn, struct work *work, bool
     }
     *more = ok && rest;
     outcomes_add(&turns->outcomes, rest);
-    *last_of(&before) = turn->items;
+    while (*end)
+        end = &(*end)->next;
+    *end = turn->items;
     turn->items = before;
     return ok;
 }
@@ -562,6 +560,7 @@ bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
     struct work work;
     outcomes_add(&turns->outcomes, turn->outcomes);
     turn->outcomes = NULL;
+    outcomes_recall(&turns->outcomes, clock_is_virtual(turns->clock), turn->leaving);
     turn->items = NULL;
     turn->settled = turn->done = turn->failed = turn->stale = 0;
     turn->acquired = turn->promoted = turn->freed = 0;

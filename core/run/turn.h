@@ -21,6 +21,7 @@ struct turn {
     bool probes;              /* say what is ready and left behind, even without room */
     bool acquiring;           /* false while stopping or paused */
     bool following;           /* follow-ups may be locked even where `acquiring` is false */
+    bool leaving;             /* what waits for a lane is given back: no turn may follow */
     bool quiet;               /* no bell rang since the last turn: look only if work is known of */
     time_ms grace;            /* a handler that no executor serves is reported after so long */
     struct job_requests

@@ -344,6 +344,15 @@ MUTANTS = [
     CRASH_POINT("lane_taken");
     *taken = true;
 """)]},
+    {"name": "lane-insisted-on-in-vain", "by": "spec/core/store/process_contract",
+     "breaks": "a unit is written while another run insists on the lane of its instance",
+     "changes": [("core/store/rules/process/unit.c", """
+    if (waits)
+        return UNIT_WAITS;
+""", """
+    if (waits && rev != one->rev)
+        return UNIT_WAITS;
+""")]},
     {"name": "lane-kept", "by": "I18",
      "breaks": "a lane is released, and nobody shows who is next",
      "changes": [(PLACES, """

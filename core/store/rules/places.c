@@ -282,6 +282,12 @@ bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms unt
                   lane, token, until);
 }
 
+bool place_insist(struct store *store, int64_t lane, int64_t token, bool insists,
+                  struct error *error) {
+    return db_run(&store->db, error, "UPDATE lane SET until=?3 WHERE id=?1 AND token=?2", "iiT",
+                  lane, token, insists ? TIME_NEVER : TIME_NONE);
+}
+
 static bool lane_show(struct store *store, const struct place_key *key, struct error *error) {
     place_ready_later(store, key);
     CRASH_POINT("lane_shown");

@@ -139,6 +139,10 @@ bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t 
 /* A command holds it longer. */
 bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms until,
                    struct error *error);
+/* From now on, or no more, it is held until TIME_NEVER: units of its instance that are not in the
+ * lane wait for its end (process/lane.h). */
+bool place_insist(struct store *store, int64_t lane, int64_t token, bool insists,
+                  struct error *error);
 /* The same for a run by hand: from the run that has it. */
 bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error);
 /* Ends the run fenced by `token`; what waits becomes visible. Without effect if it is not held. */

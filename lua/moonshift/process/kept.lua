@@ -42,15 +42,34 @@ local function replay(w, inst, token, one)
   end
 end
 
+-- What reads a variable that it writes may have to be called again.
+local function put(w, key, one)
+  w.kept[key] = one
+  w.contends = w.contends or variables.rewritten(one)() ~= nil
+end
+
+-- The job's log says why.
+local function tell(w, token, name)
+  local host = w.context.host
+  if host then
+    host:log(("%s is called again: another one has changed the variable %s meanwhile"):format(
+      token.at, name))
+  end
+end
+
 -- find(w, inst, token, place) -> what was kept or nil, and the key to keep the call under
 function kept.find(w, inst, token, place)
   local key = key_of(w, inst, token, place)
   local one = w.before[key]
-  if not one or variables.outdated(token, one) then
+  local name = one and variables.outdated(token, one)
+  if name then
+    tell(w, token, name)
+  end
+  if not one or name then
     return nil, key
   end
   replay(w, inst, token, one)
-  w.kept[key] = one
+  put(w, key, one)
   return one, key
 end
 
@@ -64,9 +83,9 @@ end
 
 -- keep(w, key, note, result, thrown): `thrown` is a BPMN error that the call raised
 function kept.keep(w, key, note, result, thrown)
-  w.kept[key] = { seen = note.seen, missed = note.missed, writes = note.writes,
+  put(w, key, { seen = note.seen, missed = note.missed, writes = note.writes,
     result_name = note.result_name, effects = note.effects, result = result,
-    thrown = thrown and { code = thrown.code, message = thrown.message } }
+    thrown = thrown and { code = thrown.code, message = thrown.message } })
 end
 
 return kept

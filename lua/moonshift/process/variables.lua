@@ -301,23 +301,32 @@ local function note_read(note, name, value)
   end
 end
 
--- True if the call had read this name, and there is another value now.
-local function has_changed(token, note, name)
-  if not has(note, "seen", name) and not has(note, "missed", name) then
-    return false
-  end
-  return not variables.equal(variables.get(token, name), note.seen and note.seen[name])
+local function was_read(note, name)
+  return has(note, "seen", name) or has(note, "missed", name)
 end
 
--- True if the call has also written something that it had read, and that is another value now. Its
--- result counts as written.
+-- rewritten(note) -> an iterator over the names that the call had read and has written; its result
+-- counts as written
+function variables.rewritten(note)
+  local at, writes = 0, note.writes or NONE
+  return function()
+    repeat
+      at = at + 1
+      local name = writes[at] and writes[at].name or at == #writes + 1 and note.result_name
+      if name and was_read(note, name) then
+        return name
+      end
+    until at > #writes
+  end
+end
+
+-- outdated(token, note) -> one of them that has another value now, or nil
 function variables.outdated(token, note)
-  for _, write in ipairs(note.writes or NONE) do
-    if has_changed(token, note, write.name) then
-      return true
+  for name in variables.rewritten(note) do
+    if not variables.equal(variables.get(token, name), note.seen and note.seen[name]) then
+      return name
     end
   end
-  return note.result_name ~= nil and has_changed(token, note, note.result_name)
 end
 
 -- Writes again what a call wrote.

@@ -495,7 +495,7 @@ function walk.unit(w)
     inst:searched(unit.searched)
     walk.trail(w, inst)
   end
-  unit.kept = w.kept
+  unit.kept, unit.contends = w.kept, w.contends
   return unit
 end
 

@@ -131,6 +131,77 @@ static void insists(struct contract *c) {
     job_free(job);
 }
 
+/* Two runs outside of the lane, whose handlers have read what they write. */
+static void contends(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, F1);
+    struct job *jobs[2], *newer = NULL;
+    for (int i = 0; i < 2; i++) {
+        step_job(&step, i, "count", 3 + i);
+        step.jobs[i].job.exclusive = false;
+        step.jobs[i].job.lane_id = 0;
+    }
+    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
+    for (int i = 0; i < 2; i++)
+        EXPECT((jobs[i] = acquire_one(c, c->store, NOW)));
+    struct job *second = job_copy(jobs[1]);
+    int64_t rev = jobs[0]->frame_rev;
+    struct step set = step_of(id, of, rev, F2);
+    EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+    struct step behind = step_of(id, of, rev, F3);
+    behind.unit.contends = true;
+    EXPECT(settle_step(c, jobs[0], &behind, &newer) == SETTLED_BEHIND && newer);
+    EXPECT(newer->lane_held == job_instance_lane(id));
+    struct step waits = step_of(id, of, newer->frame_rev, F1); /* on the newest frame */
+    EXPECT(settle_step(c, jobs[1], &waits, NULL) == SETTLED_WAITS);
+    FRAME(id, F2);
+    struct step again = step_of(id, of, newer->frame_rev, F3);
+    EXPECT(settle_step(c, newer, &again, NULL) == SETTLED);
+    FRAME(id, F3);
+    struct step late = step_of(id, of, rev, F1);
+    late.unit.contends = true;
+    EXPECT(settle_step(c, second, &late, &newer) == SETTLED_BEHIND && newer);
+    EXPECT(newer->lane_held == job_instance_lane(id));
+    struct step last = step_of(id, of, newer->frame_rev, NULL);
+    EXPECT(settle_step(c, newer, &last, NULL) == SETTLED);
+    INSTANCE(id, "state", "completed");
+}
+
+/* An exclusive run whose handler has read what it writes has its lane already. */
+static void contends_in_lane(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, F1);
+    struct job *jobs[2], *newer = NULL;
+    step_job(&step, 0, "count", 3);
+    step_job(&step, 1, "count", 4);
+    step.jobs[1].job.exclusive = false;
+    step.jobs[1].job.lane_id = 0;
+    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
+    for (int i = 0; i < 2; i++)
+        EXPECT((jobs[i] = acquire_one(c, c->store, NOW)));
+    const int in_lane = jobs[0]->lane_id ? 0 : 1;
+    struct job *outside = jobs[1 - in_lane], *later = job_copy(outside);
+    int64_t rev = outside->frame_rev;
+    struct step set = step_of(id, of, rev, F2);
+    EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+    struct step waits =
+        step_of(id, of, rev, F3); /* for the lane that runs, before it walks again */
+    waits.unit.contends = true;
+    EXPECT(settle_step(c, outside, &waits, NULL) == SETTLED_WAITS);
+    struct step behind = step_of(id, of, rev, F3);
+    behind.unit.contends = true;
+    EXPECT(settle_step(c, jobs[in_lane], &behind, &newer) == SETTLED_BEHIND && newer);
+    EXPECT(newer->lane_held == newer->lane_id);
+    struct job *now = job_copy(later);
+    struct step fine = step_of(id, of, newer->frame_rev, F1);
+    EXPECT(settle_step(c, now, &fine, NULL) == SETTLED_WAITS);
+    struct step again = step_of(id, of, newer->frame_rev, F3);
+    EXPECT(settle_step(c, newer, &again, NULL) == SETTLED);
+    struct step last = step_of(id, of, again.unit.rev, NULL);
+    EXPECT(settle_step(c, later, &last, NULL) == SETTLED);
+    INSTANCE(id, "state", "completed");
+}
+
 /* They are read along with their neighbours. */
 static void unlaned(struct contract *c) {
     int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
@@ -362,6 +433,8 @@ static const struct check checks[] = {
     {"a unit is behind a newer frame, gets it, and keeps its lock", behind},
     {"the units of one work item are written one after the other, with one frame", chain_written},
     {"a unit that was behind ten times has the lane of its instance until it ends", insists},
+    {"a unit that has read what it writes has it with the first conflict; others wait", contends},
+    {"an exclusive one insists on the lane in which it runs", contends_in_lane},
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
     {"a task that a token no longer waits for is not completed in its name", completes},

@@ -66,7 +66,7 @@ static const struct verify_rule rules[] = {
     {"SELECT o.job FROM occurrence o WHERE o.owner IS NOT NULL AND NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=o.owner AND e.state<>0) LIMIT 100",
      "job", "is a run of its schedule for an executor that is gone"},
-    {"SELECT l.id FROM lane l WHERE l.until IS NULL AND NOT EXISTS"
+    {"SELECT l.id FROM lane l WHERE l.owner<>0 AND NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "lane", "runs for an executor that is gone"},
     {"SELECT min(p.id) FROM parked p WHERE NOT EXISTS(SELECT 1 FROM lane a WHERE a.id=p.lane)"

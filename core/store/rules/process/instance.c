@@ -57,6 +57,23 @@ enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct e
     return YES;
 }
 
+enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, int64_t *rev,
+                                bool *insisted, struct error *error) {
+    const struct frame_change *change = change_find(store, id);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT rev, EXISTS(SELECT 1 FROM lane WHERE id=?2 AND until=?3) FROM instance"
+                 " WHERE id=?1",
+                 "iii", id, lane, TIME_NEVER);
+    enum answer found = db_step(&store->db, row, error);
+    if (found != YES)
+        return found;
+    *rev = change ? change->rev : row_int(row, 0);
+    *insisted = row_int(row, 1) != 0;
+    row_done(row);
+    return YES;
+}
+
 enum answer store_instance_rev(struct store *store, int64_t instance, int64_t *rev,
                                struct error *error) {
     return instance_rev(store, instance, rev, error);

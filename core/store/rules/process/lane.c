@@ -111,20 +111,45 @@ static enum answer lane_of(struct store *store, const struct job *job, int64_t *
     return found;
 }
 
-bool lane_insist(struct store *store, struct job *job, struct error *error) {
+/* *held: the lane that the run has now; 0: another run has it. */
+static bool lane_take(struct store *store, const struct job *job, int64_t *held,
+                      struct error *error) {
     int64_t lane = 0;
     bool taken = false;
-    if (++job->behind < LANE_CONFLICTS || job->lane_id || job->lane_held || !job->instance_id)
-        return true;
     enum answer found = lane_of(store, job, &lane, error);
-    if (found != YES)
-        return found == NO;
-    if (!place_hold(store, lane, job->token, &taken, error))
+    if (found == YES && !place_hold(store, lane, job->token, &taken, error))
         return false;
-    job->lane_held = taken ? lane : 0;
-    return true;
+    *held = taken ? lane : 0;
+    return found != FAILED;
 }
 
-bool lane_give_back(struct store *store, const struct job *job, struct error *error) {
-    return !job->lane_held || place_release(store, job->lane_held, job->token, error);
+enum answer lane_insist(struct store *store, const struct outcome *outcome, struct job *job,
+                        struct error *error) {
+    const bool contends = outcome->unit && outcome->unit->contends;
+    job->behind++;
+    if (job->lane_held || !job->instance_id || (!contends && job->behind < LANE_CONFLICTS))
+        return YES;
+    job->lane_held = job->lane_id;
+    if (!job->lane_id && !lane_take(store, job, &job->lane_held, error))
+        return FAILED;
+    if (!job->lane_held)
+        return contends ? NO : YES;
+    int64_t token = job->lane_id ? outcome->lane_token : job->token;
+    return place_insist(store, job->lane_held, token, true, error) ? YES : FAILED;
+}
+
+int64_t lane_minded(const struct store *store, const struct outcome *outcome,
+                    const struct unit_instance *one) {
+    const struct job *job = outcome->job;
+    if (!job->id || job->lane_id || job->lane_held)
+        return 0;
+    return job_instance_lane(store->settings->lane_of_root && one->root ? one->root : one->id);
+}
+
+bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct job *job = outcome->job;
+    if (!job->lane_held)
+        return true;
+    return job->lane_id ? place_insist(store, job->lane_held, outcome->lane_token, false, error)
+                        : place_release(store, job->lane_held, job->token, error);
 }

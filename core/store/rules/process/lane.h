@@ -2,17 +2,26 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_LANE_H
 #define MOONSHIFT_STORE_RULES_PROCESS_LANE_H
 
+#include "job/outcome.h"
 #include "store/rules/state.h"
 
-enum { LANE_CONFLICTS = 10 }; /* of a unit in a row; then its run takes the lane */
+/* Of a unit in a row; then its run insists on the lane. One that has read what it writes does so
+ * with the first conflict: only then its handler is called twice at most. */
+enum { LANE_CONFLICTS = 10 };
 
 /* Frees those that a command holds longer than it said: it has died. *changed: some were. */
 bool lanes_expire(struct store *store, time_ms now, bool *changed, struct error *error);
 
-/* Takes the lane of its instance for a run outside of it, whose job is behind once more. Then no
- * exclusive job and no command comes first. No effect while another run has the lane. */
-bool lane_insist(struct store *store, struct job *job, struct error *error);
-/* Gives it back as the run ends. */
-bool lane_give_back(struct store *store, const struct job *job, struct error *error);
+/* Insists on the lane of its instance for `job`, whose unit is behind once more; a run outside of
+ * the lane takes it. Then no other unit of the instance comes first. NO: the unit must not walk
+ * again before the run that has the lane has ended. */
+enum answer lane_insist(struct store *store, const struct outcome *outcome, struct job *job,
+                        struct error *error);
+/* The lane that a unit of this outcome waits for if a run insists on it; 0: it waits for none, as
+ * it is in the lane or insists on one itself. */
+int64_t lane_minded(const struct store *store, const struct outcome *outcome,
+                    const struct unit_instance *one);
+/* Insists no more as the run ends. */
+bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error);
 
 #endif

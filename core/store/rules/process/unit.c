@@ -36,29 +36,35 @@ static bool instance_begins(struct store *store, const struct unit_instance *one
            (suspended == YES && error_set(error, ERROR_CONFLICT, "the process is suspended"));
 }
 
-/* YES: the instance is new, or stands where the unit found it. */
-static enum answer instance_there(struct store *store, const struct unit_instance *one,
-                                  struct error *error) {
-    int64_t rev = 0;
+/* FINE: the instance is new, or stands where the unit found it. */
+static enum unit_guarded instance_there(struct store *store, const struct outcome *outcome,
+                                        const struct unit_instance *one, struct error *error) {
+    int64_t rev = 0, lane = lane_minded(store, outcome, one);
+    bool waits = false;
     if (!one->rev)
-        return instance_begins(store, one, error) ? YES : FAILED;
-    enum answer found = instance_rev(store, one->id, &rev, error);
-    return found == YES && rev != one->rev ? NO : found;
+        return instance_begins(store, one, error) ? UNIT_FINE : UNIT_FAILED;
+    enum answer found = lane ? instance_rev_beside(store, one->id, lane, &rev, &waits, error)
+                             : instance_rev(store, one->id, &rev, error);
+    if (found == FAILED)
+        return UNIT_FAILED;
+    if (waits)
+        return UNIT_WAITS;
+    return found == YES && rev == one->rev ? UNIT_FINE : UNIT_BEHIND;
 }
 
 /* A run that found nothing to do wrote no frame: it is right about the one that it has looked at.
  */
-static enum answer looked_right(struct store *store, const struct outcome *outcome,
-                                struct error *error) {
+static enum unit_guarded looked_right(struct store *store, const struct outcome *outcome,
+                                      struct error *error) {
     const struct job *job = outcome->job;
     int64_t rev = 0;
     if (outcome->kind != OUTCOME_SKIPPED)
-        return YES;
+        return UNIT_FINE;
     enum answer found = instance_rev(store, job->instance_id, &rev, error);
     if (found == FAILED)
-        return FAILED;
-    return (found == YES) == (job->frame != NULL) && (found == NO || rev == job->frame_rev) ? YES
-                                                                                            : NO;
+        return UNIT_FAILED;
+    bool right = (found == YES) == (job->frame != NULL) && (found == NO || rev == job->frame_rev);
+    return right ? UNIT_FINE : UNIT_BEHIND;
 }
 
 /* Refuses a command on a suspended instance. It may be cancelled, and its variables may be set;
@@ -115,29 +121,32 @@ static bool tasks_may(struct store *store, const struct unit *unit, struct error
 }
 
 /* The job with the frame as it is and with what its handlers did, to be walked again. */
-static bool unit_renew(struct store *store, struct outcome *outcome, struct error *error) {
+static enum unit_guarded unit_renew(struct store *store, struct outcome *outcome,
+                                    struct error *error) {
     struct job newer = *outcome->job;
     newer.kept = outcome->unit->kept;
-    if (newer.id && !lane_insist(store, &newer, error))
-        return false;
+    enum answer may = newer.id ? lane_insist(store, outcome, &newer, error) : YES;
+    if (may != YES)
+        return may == NO ? UNIT_WAITS : UNIT_FAILED;
     newer.frame = NULL; /* the one that it has is old, also if there is none now */
     newer.frame_rev = 0;
     job_free(outcome->newer);
     outcome->newer = job_copy(&newer);
     if (!outcome->newer)
-        return db_no_memory(&store->db, error);
-    return frames_attach(store, &outcome->newer, error);
+        db_no_memory(&store->db, error);
+    return outcome->newer && frames_attach(store, &outcome->newer, error) ? UNIT_BEHIND
+                                                                          : UNIT_FAILED;
 }
 
 static enum unit_guarded guard_frames(struct store *store, struct outcome *outcome,
                                       struct error *error) {
     const struct unit *unit = outcome->unit;
-    enum answer there = looked_right(store, outcome, error);
-    for (size_t i = 0; there == YES && i < unit->instance_count; i++)
-        there = instance_there(store, &unit->instances[i], error);
-    outcome->undone = there == FAILED; /* nothing was written for it */
-    if (there != YES)
-        return there == NO ? UNIT_BEHIND : UNIT_FAILED;
+    enum unit_guarded there = looked_right(store, outcome, error);
+    for (size_t i = 0; there == UNIT_FINE && i < unit->instance_count; i++)
+        there = instance_there(store, outcome, &unit->instances[i], error);
+    outcome->undone = there == UNIT_FAILED; /* nothing was written for it */
+    if (there != UNIT_FINE)
+        return there;
     bool may = (outcome->job->id || command_may(store, outcome, error)) &&
                messages_may(store, unit, error) && tasks_may(store, unit, error);
     outcome->undone = !may;
@@ -153,7 +162,7 @@ static enum unit_guarded guard_lock(struct store *store, struct outcome *outcome
         outcome->undone = false;
         return held == NO ? UNIT_STALE : UNIT_FAILED;
     }
-    return guarded == UNIT_BEHIND && unit_renew(store, outcome, error) ? UNIT_BEHIND : UNIT_FAILED;
+    return guarded == UNIT_BEHIND ? unit_renew(store, outcome, error) : guarded;
 }
 
 enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error) {

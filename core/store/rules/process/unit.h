@@ -7,8 +7,9 @@
 #include "store/rules/state.h"
 
 /* STALE: the lock is lost. BEHIND: another unit has written an instance since the frame was read;
- * outcome->newer is the job with the frame of now, its lock stands. */
-enum unit_guarded { UNIT_FAILED, UNIT_FINE, UNIT_STALE, UNIT_BEHIND, UNIT_HELD };
+ * outcome->newer is the job with the frame of now, its lock stands. WAITS: another run insists on
+ * the lane of an instance; the lock stands, and the outcome is settled later. */
+enum unit_guarded { UNIT_FAILED, UNIT_FINE, UNIT_STALE, UNIT_BEHIND, UNIT_WAITS, UNIT_HELD };
 
 /* Looks at the lock and at the frames before anything is written. What follows cannot be refused.
  * An outcome that is refused here (its process is suspended, a message has no receiver) says that

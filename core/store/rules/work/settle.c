@@ -364,7 +364,7 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
         return false;
     if ((outcome->stuck || outcome->outlived) && !stuck_note(store, outcome, now, error))
         return false;
-    if (!lane_give_back(store, job, error))
+    if (!lane_give_back(store, outcome, error))
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||
@@ -384,9 +384,10 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     enum unit_guarded guarded = UNIT_FINE;
     if (outcome_has_walked(outcome))
         guarded = unit_guard(store, outcome, error);
-    *settled = guarded == UNIT_BEHIND ? SETTLED_BEHIND : SETTLED;
-    if (guarded == UNIT_FAILED || guarded == UNIT_BEHIND)
-        return guarded == UNIT_BEHIND;
+    *settled = guarded == UNIT_BEHIND ? SETTLED_BEHIND : SETTLED_WAITS;
+    if (guarded == UNIT_FAILED || guarded == UNIT_BEHIND || guarded == UNIT_WAITS)
+        return guarded != UNIT_FAILED;
+    *settled = SETTLED;
     return outcome->job->id ? settle_fenced(store, outcome, now, settled, error)
                             : settle_command(store, outcome, now, error);
 }

@@ -1,0 +1,139 @@
+-- Parallel turns that add to one variable, run by executors with several workers: each handler is
+-- called twice at most, and nothing that it did is lost.
+local executors = require "spec.support.executors"
+local process = require "spec.support.process"
+
+local INSTANCES, TURNS = 5, 20
+
+-- Notes its call before it reads the variable.
+local HANDLER = [[
+return function(job)
+  local file <close> = assert(io.open(%q, "a"))
+  file:write(job.id .. "\n")
+  local sum = (job.variables.total or 0) + 1
+  %s
+end
+]]
+
+-- What is wanted of a process: its text, and how many jobs call the handler.
+local processes = {
+  turns = { TURNS, [[
+local p = require "moonshift.process"
+return { p.step "add" { run = "add", async = true, exclusive = false,
+  each = { times = 20, parallel = true } } }
+]] },
+  result = { TURNS, [[
+local p = require "moonshift.process"
+return { p.step "add" { run = "sum", async = true, exclusive = false, result = "total",
+  each = { times = 20, parallel = true } } }
+]] },
+  beside_a_lane = { TURNS + 5, [[
+local p = require "moonshift.process"
+return { p.parallel {
+  { p.step "add" { run = "add", async = true, exclusive = false,
+    each = { times = 20, parallel = true } } },
+  { p.step "one" { run = "add", async = true, each = { times = 5, parallel = true } } },
+} }
+]] },
+}
+
+describe("turns that read and write one variable", function()
+  local place, called
+
+  before_each(function()
+    place = executors.place {}
+    called = place.path .. "/called"
+    place.write("handlers/add.lua", HANDLER:format(called, "job.variables.total = sum"))
+    place.write("handlers/sum.lua", HANDLER:format(called, "return sum"))
+    for name, one in pairs(processes) do
+      place.write("processes/" .. name .. ".lua", one[2])
+    end
+  end)
+
+  after_each(function()
+    place.remove()
+  end)
+
+  -- How many jobs there were, and the most calls that one of them had.
+  local function calls()
+    local counts, jobs, most = {}, 0, 0
+    for id in process.read(called):gmatch("[^\n]+") do
+      jobs = counts[id] and jobs or jobs + 1
+      counts[id] = (counts[id] or 0) + 1
+      most = math.max(most, counts[id])
+    end
+    return jobs, most
+  end
+
+  local function start(name)
+    for _ = 1, INSTANCES do
+      place.moonshift("process", "start", name, "-C", place.path)
+    end
+  end
+
+  local function prove(name)
+    local jobs, most = calls()
+    local wanted = processes[name][1]
+    assert.equal(INSTANCES * wanted, jobs)
+    assert.is_true(most <= 2, ("a job had %d calls"):format(most))
+    local ended = place.moonshift("instance", "list", "--ended", "--json")
+    local _, right = ended:gsub(('"total":%d'):format(wanted), "")
+    assert.equal(INSTANCES, right, ended)
+    assert.matches("nothing is wrong", place.moonshift("check", "--store"), 1, true)
+  end
+
+  for name in pairs(processes) do
+    it("call their handler twice at most: " .. name, function()
+      start(name)
+      place.moonshift("run", "-C", place.path, "--drain", "--workers", "8")
+      prove(name)
+    end)
+
+    it("do so with two executors: " .. name, function()
+      start(name)
+      local first = place.start("log1", "run", "-C", place.path, "--drain", "--workers", "4")
+      local second = place.start("log2", "run", "-C", place.path, "--drain", "--workers", "4")
+      process.await_end(first, 60)
+      process.await_end(second, 60)
+      place.moonshift("run", "-C", place.path, "--drain")
+      prove(name)
+    end)
+  end
+
+  it("say in the log why a handler was called again", function()
+    start("turns")
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "8")
+    local _, calls_made = process.read(called):gsub("\n", "")
+    local _, told = place.moonshift("log", "--limit", "1000", "--json")
+      :gsub("add is called again: another one has changed the variable total", "")
+    assert.equal(calls_made - INSTANCES * TURNS, told)
+  end)
+
+  it("go on where an executor dies that has a lane", function()
+    start("turns")
+    local dies = place.executor("--workers", "4")
+    process.await("a call", 10, function()
+      return #process.read(called) > 0
+    end)
+    process.kill(dies, "KILL")
+    process.await_end(dies, 10)
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "4")
+    local ended = place.moonshift("instance", "list", "--ended", "--json")
+    local _, right = ended:gsub('"total":20', "")
+    assert.equal(INSTANCES, right, ended)
+  end)
+
+  it("are given back where the program is told to stop", function()
+    start("turns")
+    local stops = place.executor("--workers", "4")
+    process.await("a call", 10, function()
+      return #process.read(called) > 0
+    end)
+    place.stop(stops)
+    assert.equal("", place.log():match("event=fatal[^\n]*") or "")
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "4")
+    local ended = place.moonshift("instance", "list", "--ended", "--json")
+    local _, right = ended:gsub('"total":20', "")
+    assert.equal(INSTANCES, right, ended)
+  end)
+end)
