@@ -35,10 +35,11 @@ OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
 LUA_HALF := $(wildcard lua/moonshift/*.lua lua/moonshift/*/*.lua lua/moonshift/*/*/*.lua)
 EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK))
-CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c)
+CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c spec/*/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
-C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch])
+C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] \
+	spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch] spec/*/*/*/*/*.[ch])
 LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examples spec spec/run \
 	spec/postgres/specs examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
@@ -90,9 +91,10 @@ check-all: check-deps ## the same with everything at full length
 # that break a file, that start a server of their own, or that are asked in SQLite's words.
 WORDS  := backup bench check cli completion flags help output process_order process settings setup \
 	store table
+CLI_SPECS := $(sort $(wildcard spec/core/cli/*_spec.lua spec/core/cli/*/*_spec.lua spec/core/cli/*/*/*_spec.lua))
 STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_spec.lua \
 	spec/core/lua/api_spec.lua \
-	$(filter-out $(WORDS:%=spec/core/cli/%_spec.lua),$(sort $(wildcard spec/core/cli/*_spec.lua))) \
+	$(filter-out $(foreach word,$(WORDS),$(filter %/$(word)_spec.lua,$(CLI_SPECS))),$(CLI_SPECS)) \
 	$(patsubst %,spec/examples/%_spec.lua,api_client embedded hello order_process orders thumbnails) \
 	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks intakes kept_messages kill limit \
 	  process_commands process_conflicts process_exclusive process_kill process_model process_orders \
@@ -128,7 +130,8 @@ checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.
 INITDB := $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb))
 
 # Contracts that hold over PostgreSQL as well.
-SERVED := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/core/store/*_contract.c spec/core/store/postgres/*_contract.c))
+SERVED := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/core/store/*_contract.c spec/core/store/postgres/*_contract.c \
+	spec/core/store/postgres/*/*_contract.c))
 
 postgres-contracts: $(SERVED) ## run the contracts of the store over PostgreSQL, where it is installed
 	@$(LUA) spec/postgres/contracts $(SERVED)
