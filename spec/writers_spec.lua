@@ -35,9 +35,10 @@ local writers = {
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
-  job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge",
+  job = { rules "work/create", engine "bulk_table", server "bulk", rules "ground/row",
+    engine "purge",
     server "left" },
-  conflicts = { rules "row" }, suspect = { rules "suspects" },
+  conflicts = { rules "ground/row" }, suspect = { rules "suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },
   ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
@@ -55,9 +56,9 @@ local writers = {
   stuck = { rules "stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
-  definition = { rules "fleet/deployment", rules "stream", rules "command/definitions",
+  definition = { rules "fleet/deployment", rules "ground/stream", rules "command/definitions",
     rules "backlog", rules "fleet/retire" },
-  stream = { rules "stream" },
+  stream = { rules "ground/stream" },
   deployment = { rules "fleet/deployment", rules "fleet/retire" },
   deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
@@ -90,7 +91,7 @@ local writers = {
   rate = { rules "rate_limit" },
   share = { rules "fair_share" }, served = { rules "fair_share" },
   intake = { rules "intake" },
-  request = { rules "request" },
+  request = { rules "ground/request" },
   tray = { engine "group_commit", engine "restore" },
   location = { engine "location" },
 
@@ -106,7 +107,8 @@ local writers = {
   occurrence = { rules "schedule/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
-  meta = { server "transaction", rules "state", engine "purge", rules "history", rules "fair_share",
+  meta = { server "transaction", rules "ground/state", engine "purge", rules "history",
+    rules "fair_share",
     rules "process/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }

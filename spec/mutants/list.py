@@ -135,13 +135,13 @@ MUTANTS = [
 """)]},
     {"name": "tokens-come-again", "by": "spec/core/store/numbers_contract",
      "breaks": "a token is handed out once more after the next transaction",
-     "changes": [("core/store/rules/state.c", """
+     "changes": [("core/store/rules/ground/state.c", """
                 meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
 """, """
 """)]},
     {"name": "catalog-comes-again", "by": "spec/core/store/numbers_contract",
      "breaks": "a catalog that was rolled back is taken for the next one with its number",
-     "changes": [("core/store/rules/catalog.c", """
+     "changes": [("core/store/rules/ground/catalog.c", """
     if (store->meta.catalog != store->stored.catalog)
         store->catalog.version = 0;
 """, """
@@ -149,13 +149,13 @@ MUTANTS = [
 """)]},
     {"name": "executors-come-again", "by": "spec/core/store/numbers_contract",
      "breaks": "executors that were rolled back are taken for the next ones with their number",
-     "changes": [("core/store/rules/fleet/peers.c", """
+     "changes": [("core/store/rules/ground/peers.c", """
     store->peers.version = 0;
 """, """
 """)]},
     {"name": "cuts-come-again", "by": "spec/core/store/numbers_contract",
      "breaks": "a lock that was taken away in a transaction without commit hides the next one",
-     "changes": [("core/store/rules/transaction.c", """
+     "changes": [("core/store/rules/ground/transaction.c", """
     store->meta = store->stored; /* a number that was not written says nothing */
 """, """
 """)]},
@@ -324,7 +324,7 @@ MUTANTS = [
 """, """
         bool overdue = peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 1900;
 """),
-         ("core/store/rules/fleet/peers.c", """
+         ("core/store/rules/ground/peers.c", """
         if (peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 0)
 """, """
         if (peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 1900)
@@ -585,7 +585,7 @@ MUTANTS = [
 """)]},
     {"name": "suspects-come-again", "by": "spec/core/store/suspects_contract",
      "breaks": "a suspect is forgotten where a transaction is rolled back",
-     "changes": [("core/store/rules/fleet/peers.c", """
+     "changes": [("core/store/rules/ground/peers.c", """
     store->suspects.version = 0;
 """, """
 """)]},
@@ -923,7 +923,7 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
 """)]},
     {"name": "doorbell-silent", "by": "spec/faults/executors_spec.lua",
      "breaks": "nobody is rung for when a job has been created",
-     "changes": [("core/store/rules/fleet/peers.c", """
+     "changes": [("core/store/rules/ground/peers.c", """
             if (peer_wants(store, &store->peers.list[i]))
 """, """
             if (peer_wants(store, &store->peers.list[i]) && !something)
@@ -1042,7 +1042,7 @@ local variables = require "moonshift.process.variables"
 """)]},
     {"name": "incident-of-others-unknown", "by": "spec/life/incidents_spec.lua",
      "breaks": "an incident that another process has opened is not looked for",
-     "changes": [("core/store/rules/state.c", """
+     "changes": [("core/store/rules/ground/state.c", """
     store->incidents = store->lines = -1;
 """, """
     store->lines = -1;

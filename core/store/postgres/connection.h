@@ -7,7 +7,7 @@
 #include "store/postgres/lock_page.h"
 #include "store/postgres/reader.h"
 #include "store/rules/fleet/slots.h"
-#include "store/rules/transaction.h"
+#include "store/rules/ground/transaction.h"
 
 /* Locks of the session that are held while something is written in several transactions; sign.c. */
 struct signs {

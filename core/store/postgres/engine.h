@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_POSTGRES_ENGINE_H
 
 #include "store/ops.h"
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 
 /* `url`: see address.h. */
 struct store *postgres_open(const char *url, enum store_mode mode, const struct settings *settings,
@@ -44,7 +44,7 @@ bool postgres_read_taken(struct store *store, struct job **jobs, size_t count, s
 bool postgres_backup(struct store *store, const char *to, struct store_backup *backup,
                      struct error *error);
 
-/* ---- for rules/engine.h ---- */
+/* ---- for rules/ground/engine.h ---- */
 
 /* What the rules ask in PostgreSQL's own words. */
 extern const struct store_sql postgres_sql;

@@ -7,8 +7,8 @@
 #ifndef MOONSHIFT_STORE_POSTGRES_LOCK_PAGE_H
 #define MOONSHIFT_STORE_POSTGRES_LOCK_PAGE_H
 
-#include "store/rules/engine.h"
-#include "store/rules/txn_hook.h"
+#include "store/rules/ground/engine.h"
+#include "store/rules/ground/txn_hook.h"
 
 /* A row of this executor; its jobs have the tokens from `token` on. */
 struct lock_page {

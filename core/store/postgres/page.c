@@ -5,7 +5,7 @@
  * them would cost a third of the whole. */
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 #define LISTS " FROM unnest(?, ?, ?, ?, ?) AS s(stream, quota, rank, place, id)"
 #define READY                                                                                      \

@@ -1,6 +1,6 @@
 /* payload.c - what a payload says, by the JSON functions of PostgreSQL. */
 #include "store/postgres/engine.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 #include <stdlib.h>
 
 /* One element of the list of names. */

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "store/postgres/connect.h"
 #include "store/postgres/driver.h"
-#include "store/rules/transaction.h"
+#include "store/rules/ground/transaction.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

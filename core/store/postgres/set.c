@@ -4,7 +4,7 @@
  * both sides it goes through, and it does not know how many there are. */
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/unique.h"
 #include <string.h>
 

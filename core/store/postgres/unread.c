@@ -1,7 +1,7 @@
 /* unread.c - the rows of jobs that were locked unread, by their ids. */
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/work/work.h"
 
 bool postgres_read_taken(struct store *store, struct job **jobs, size_t count,

@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ADMISSION_H
 #define MOONSHIFT_STORE_RULES_ADMISSION_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* The job is dead now, or goes undone: gives both up. Call while its row is there. */
 bool admission_end(struct store *store, const struct job_row *row, struct error *error);

@@ -1,6 +1,6 @@
-#include "store/rules/aside.h"
 #include "base/crash_point.h"
 #include "base/text.h"
+#include "store/rules/ground/care.h"
 #include "store/rules/incident.h"
 #include "store/rules/places.h"
 #include <stdio.h>

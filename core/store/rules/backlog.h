@@ -7,7 +7,7 @@
 #define MOONSHIFT_STORE_RULES_BACKLOG_H
 
 #include "job/definition.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* Has the handler a limit? */
 bool backlog_named(const struct store *store, const char *handler);

@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_CURSOR_H
 #define MOONSHIFT_STORE_RULES_CURSOR_H
 
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/limit.h"
 
 struct head {

@@ -9,7 +9,7 @@
 #ifndef MOONSHIFT_STORE_RULES_FAIR_SHARE_H
 #define MOONSHIFT_STORE_RULES_FAIR_SHARE_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* Takes the setting over if it was given and is another. What waits keeps its place, and new turns
  * begin behind it. */

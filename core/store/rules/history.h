@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_HISTORY_H
 
 #include "job/outcome.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* To what a job belonged: columns of what is kept of it, and the job's own. */
 #define BELONGS "instance, root_instance, activity, tenant, lane_key"

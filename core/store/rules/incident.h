@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_INCIDENT_H
 
 #include "job/notify.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 #define INCIDENT_FAILED_JOB "failedJob"
 #define INCIDENT_WORKER_DIED "workerDied"

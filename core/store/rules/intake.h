@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_INTAKE_H
 
 #include "store/intake.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* The row with this id belongs to an intake and is in no place yet. */
 #define INTAKE_HAS(id) "EXISTS(SELECT 1 FROM intake i WHERE " id ">i.reached AND " id "<=i.last)"

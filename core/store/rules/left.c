@@ -2,7 +2,7 @@
  * §17). Each is written in several transactions. The writer is dead if its sign of life is gone. */
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/operation.h"
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/intake.h"
 #include <stdio.h>
 

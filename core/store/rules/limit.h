@@ -7,7 +7,7 @@
 #ifndef MOONSHIFT_STORE_RULES_LIMIT_H
 #define MOONSHIFT_STORE_RULES_LIMIT_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 #include <stdlib.h>
 
 /* The definition of the stream if it has a limit, else NULL. */

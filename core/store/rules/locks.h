@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_LOCKS_H
 #define MOONSHIFT_STORE_RULES_LOCKS_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 struct locks_free {
     int64_t owner;

@@ -1,5 +1,5 @@
 #include "store/rules/parked_lanes.h"
-#include "store/rules/txn_hook.h"
+#include "store/rules/ground/txn_hook.h"
 #include <string.h>
 
 enum {

@@ -6,7 +6,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PARKED_LANES_H
 #define MOONSHIFT_STORE_RULES_PARKED_LANES_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* NO: no job of the lane is parked; YES: some may be. In a transaction. */
 enum answer parked_lanes_may(struct store *store, int64_t lane, struct error *error);

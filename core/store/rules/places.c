@@ -1,6 +1,6 @@
 #include "store/rules/places.h"
 #include "base/crash_point.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
 #include "store/rules/incident.h"
 #include "store/rules/limit.h"
 #include "store/rules/parked_lanes.h"

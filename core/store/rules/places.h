@@ -10,7 +10,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PLACES_H
 #define MOONSHIFT_STORE_RULES_PLACES_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* Where a job stands in `ready` or `parked`. */
 struct place_key {

@@ -1,5 +1,5 @@
 #include "store/rules/rate_limit.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
 
 #define SLOW_MAX 6      /* a grace is doubled so often at the most */
 #define ANCHOR_OF_ALL 0 /* the definition under whose name the anchor stands */

@@ -18,7 +18,7 @@
 #ifndef MOONSHIFT_STORE_RULES_RATE_LIMIT_H
 #define MOONSHIFT_STORE_RULES_RATE_LIMIT_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* The definition of the stream if it has a rate, else NULL. */
 const struct catalog_definition *rate_limit_find(const struct store *store, int64_t stream);

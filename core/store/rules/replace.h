@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_REPLACE_H
 #define MOONSHIFT_STORE_RULES_REPLACE_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* Payload, due date (with its cycle) and priority of `spec` are those of the job `holder`, which is
  * not locked. */

@@ -1,5 +1,5 @@
 #include "store/rules/spared.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
 
 void spared_turn(struct store *store) {
     struct spared *spared = &store->spared;

@@ -9,7 +9,7 @@
 #ifndef MOONSHIFT_STORE_RULES_SPARED_H
 #define MOONSHIFT_STORE_RULES_SPARED_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* An acquisition begins. */
 void spared_turn(struct store *store);

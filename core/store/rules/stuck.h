@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_STUCK_H
 
 #include "job/outcome.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* A run was given up (outcome->stuck), or one that had been has ended (outcome->outlived). */
 bool stuck_note(struct store *store, const struct outcome *outcome, time_ms now,

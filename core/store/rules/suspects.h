@@ -8,7 +8,7 @@
 #ifndef MOONSHIFT_STORE_RULES_SUSPECTS_H
 #define MOONSHIFT_STORE_RULES_SUSPECTS_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* In a transaction: reads which jobs are suspects, unless that is known. An executor that vanishes
  * is the only source of new ones. */

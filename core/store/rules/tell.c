@@ -3,7 +3,7 @@
 #include "job/hook.h"
 #include "job/notify.h"
 #include "job/spec_fast.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include <stdio.h>
 #include <string.h>
 

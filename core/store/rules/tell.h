@@ -5,7 +5,7 @@
 #define MOONSHIFT_STORE_RULES_TELL_H
 
 #include "job/outcome.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* An incident was opened. */
 bool tell_incident(struct store *store, int64_t incident, time_ms now, struct error *error);

@@ -6,7 +6,7 @@
 #ifndef MOONSHIFT_STORE_RULES_UNIQUE_H
 #define MOONSHIFT_STORE_RULES_UNIQUE_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 struct unique_holder {
     int64_t job;

@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_SQLITE_CONNECTION_H
 
 #include "store/rules/fleet/slots.h"
-#include "store/rules/transaction.h"
+#include "store/rules/ground/transaction.h"
 #include "store/sqlite/bell.h"
 #include "store/sqlite/driver.h"
 #include "store/sqlite/engine.h"

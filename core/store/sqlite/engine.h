@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_SQLITE_ENGINE_H
 
 #include "store/ops.h"
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 
 /* `path` NULL: in memory. */
 struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
@@ -36,7 +36,7 @@ void sqlite_set_clock(struct store *store, struct clock *clock);
 bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *more,
                  struct error *error);
 
-/* ---- for rules/engine.h ---- */
+/* ---- for rules/ground/engine.h ---- */
 
 /* What the rules ask in SQLite's own words. */
 extern const struct store_sql sqlite_sql;
@@ -47,7 +47,7 @@ extern const struct verify_rule sqlite_verify[];
  * narrow tables: reading every wide row of a large store would take seconds. Changes no answer. */
 bool few_add(struct store *store, struct query *query, const json_t *wanted, struct error *error);
 
-/* What an executor has beside its row; see rules/engine.h. */
+/* What an executor has beside its row; see rules/ground/engine.h. */
 bool executor_enter(struct store *store, int64_t id, int workers, struct error *error);
 bool executor_entered(struct store *store, struct error *error);
 void executor_quit(struct store *store, int64_t id);
@@ -56,7 +56,7 @@ bool executor_reaped(struct store *store, int64_t id);
 
 /* Makes the SQL function payload_fits known to the connection. */
 bool payload_attach(struct store *store, struct error *error);
-/* The payload of the job `j` has this value at this path; see rules/engine.h. */
+/* The payload of the job `j` has this value at this path; see rules/ground/engine.h. */
 void payload_is(struct query *query, const char *path, const json_t *value);
 
 #endif

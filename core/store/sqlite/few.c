@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 #include "store/sqlite/engine.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/rules/batch/batch.h"
-#include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/fleet/beside.h"
+#include "store/rules/ground/capacity.h"
 #include "store/rules/parked_lanes.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"

@@ -1,6 +1,6 @@
 /* payload.c - what a payload says, by the JSON functions of SQLite. */
 #include "base/json.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 #include "store/sqlite/driver.h"
 #include "store/sqlite/engine.h"
 

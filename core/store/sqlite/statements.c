@@ -1,6 +1,6 @@
 /* statements.c - what the rules ask in SQLite's own words, mostly for JSON. */
 #include "job/hook.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 #include "store/sqlite/engine.h"
 
 #define ROW_OF(table)                                                                              \

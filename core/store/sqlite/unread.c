@@ -1,5 +1,5 @@
 /* unread.c - the rows of jobs that were locked unread, by the virtual table of a bulk. */
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/work/work.h"
 #include "store/sqlite/bulk_table.h"
 #include "store/sqlite/connection.h"

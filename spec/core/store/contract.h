@@ -10,7 +10,7 @@
 #include "folder.h"
 #include "give.h"
 #include "schema.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>

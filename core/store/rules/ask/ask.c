@@ -1,9 +1,9 @@
 /* ask.c - the one table of what can be asked, and the one way in for every question (rules §11). */
-#include "store/rules/ask/ask.h"
 #include "base/json.h"
 #include "store/batch.h"
 #include "store/rules/ask/processes.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/subscription.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "store/rules/ask/entry.h"
 #include "base/json.h"
 #include "job/outcome.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 #include <string.h>
 
 static json_t *entry_executor(struct row *row) {

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_ENTRY_H
 #define MOONSHIFT_STORE_RULES_ASK_ENTRY_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* The columns behind those that every arm of the log has (LOG_COLUMNS in joblog.c). */
 enum {

@@ -6,9 +6,9 @@
  * page needs, so that a page costs its own length and not the store's. Where a clock was set back
  * the order of writing counts: `edge` is the time of an entry as far as its arm has come. */
 #include "store/rules/ask/joblog.h"
-#include "store/rules/ask/ask.h"
 #include "store/rules/ask/entry.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include "store/rules/history.h"
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "store/rules/ask/jobs.h"
 #include "base/json.h"
-#include "store/rules/ask/ask.h"
 #include "store/rules/ask/payload.h"
-#include "store/rules/ask/query.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
+#include "store/rules/ground/row.h"
 #include "time/cycle.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_JOBS_H
 #define MOONSHIFT_STORE_RULES_ASK_JOBS_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 struct jobs_range {
     int64_t after, upto; /* ids above the one, at most the other */

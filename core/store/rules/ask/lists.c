@@ -1,7 +1,7 @@
 /* lists.c - lists whose rows are read as their columns say: incidents, operations, suspended
  * instances. */
-#include "store/rules/ask/ask.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 /* ---- incidents ---- */
 

@@ -1,6 +1,6 @@
 #include "job/outcome.h"
 #include "store/rules/ask/joblog.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 
 static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
                            struct error *error) {

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_PAYLOAD_H
 #define MOONSHIFT_STORE_RULES_ASK_PAYLOAD_H
 
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 
 /* Fields by their path; tables go deeper, a list is any of its values. */
 bool payload_filter(struct query *query, const struct filter *filter, const json_t *value,

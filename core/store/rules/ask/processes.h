@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
 #define MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Rows by filters, as the columns of their kind say. */
 typedef json_t *process_list(struct store *store, const json_t *filters,

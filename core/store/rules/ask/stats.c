@@ -1,9 +1,9 @@
 /* stats.c - counts: how many jobs wait where, who serves them, what was done
  * (rules §16). */
 #include "base/json.h"
-#include "store/rules/ask/ask.h"
-#include "store/rules/ask/query.h"
 #include "store/rules/fleet/unserved.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include "store/rules/process/stuck_instance.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "store/rules/fleet/executor_list.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 #define AHEAD_MAX 10000 /* jobs that stand before another are counted so far */
 

@@ -1,6 +1,6 @@
 #include "store/rules/ask/why_place.h"
 #include "base/json.h"
-#include "store/rules/ask/ask.h"
+#include "store/rules/ground/columns.h"
 #include "store/rules/process/frame.h"
 #include <string.h>
 

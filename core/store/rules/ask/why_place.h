@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_WHY_PLACE_H
 #define MOONSHIFT_STORE_RULES_ASK_WHY_PLACE_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Of the facts of store_why_instance (store/rules/ask/processes.h): [{ token, activity, state, text
  * }], for the first 100 places where it stands. NULL: error. */

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "job/command.h"
 #include "store/rules/command/change.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef MOONSHIFT_STORE_RULES_BATCH_BATCH_H
 #define MOONSHIFT_STORE_RULES_BATCH_BATCH_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* In the column batch.state. */
 enum batch_state {

@@ -6,7 +6,7 @@
 #include "store/rules/ask/jobs.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/operation.h"
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* list.c - questions about batches (rules §17): what is shown of one, and which match. */
 #include "store/batch.h"
-#include "store/rules/ask/ask.h"
-#include "store/rules/ask/query.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 static bool list_state(struct query *query, const struct filter *filter, const json_t *value,
                        struct error *error) {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "job/command.h"
 #include "store/rules/batch/batch.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_COMMAND_CHANGE_H
 
 #include "store/rules/command/commands.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 #define CHANGE_TEXT 600 /* a cycle, its zone and its policy fit */
 

@@ -6,7 +6,7 @@
 #include "store/rules/command/clean.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "store/rules/ask/jobs.h"
 #include "store/rules/command/operation.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include "store/rules/stuck.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_COMMAND_COMMANDS_H
 
 #include "job/command.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 #define COMMAND_IDS 1000 /* jobs in one transaction */
 

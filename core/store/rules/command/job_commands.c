@@ -3,7 +3,7 @@
 #include "store/rules/admission.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/change.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include "store/rules/history.h"
 #include "store/rules/incident.h"
 #include "store/rules/places.h"

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_COMMAND_OPERATION_H
 #define MOONSHIFT_STORE_RULES_COMMAND_OPERATION_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* One entry a call, or, while store->journal names an entry, more of that one. `before` and `after`
  * are shown as they are; NULL: none, or not the same for all. Of activated jobs it also says how

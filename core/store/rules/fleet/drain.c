@@ -2,10 +2,10 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "store/rules/ask/ask.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
 #include "store/rules/fleet/executor_list.h"
+#include "store/rules/ground/columns.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

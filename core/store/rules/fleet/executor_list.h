@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_FLEET_EXECUTOR_LIST_H
 #define MOONSHIFT_STORE_RULES_FLEET_EXECUTOR_LIST_H
 
-#include "store/rules/fleet/serves.h"
+#include "store/rules/ground/serves.h"
 
 enum standing { STANDING_LIVE, STANDING_DRAINING, STANDING_OVERDUE, STANDING_GONE };
 const char *standing_name(enum standing standing);

@@ -1,7 +1,7 @@
 /* failing.c - an executor whose turns fail one after the other says so where it is looked for: in a
  * transaction of its own, which asks for nothing but its row. */
 #include "base/json.h"
-#include "store/rules/transaction.h"
+#include "store/rules/ground/transaction.h"
 #include "store/store.h"
 #include <stdlib.h>
 #include <string.h>

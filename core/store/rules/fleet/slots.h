@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/rules/fleet/running.h"
+#include "store/rules/ground/running.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_CALLER_H
 
 #include "job/outcome.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Says which suspended instance the unit would go on in, besides the one that it is of; 0: none,
  * -1: error. One that the unit cancels does not go on, nor does the caller of one. */

@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_FRAME_PAGE_H
 
 #include "base/arena.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 enum { FRAMES_AT_ONCE = 32 };
 

@@ -8,7 +8,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* The rev as the open transaction has it. NO: the instance has ended, or never was. */
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);

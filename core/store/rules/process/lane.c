@@ -1,5 +1,5 @@
 #include "store/rules/process/lane.h"
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/places.h"
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_LANE_H
 
 #include "job/outcome.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Of a unit in a row; then its run insists on the lane. One that has read what it writes does so
  * with the first conflict: only then its handler is called twice at most. */

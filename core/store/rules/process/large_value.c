@@ -1,6 +1,6 @@
 #include "store/rules/process/large_value.h"
 #include "base/json.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 #include <stdio.h>
 #include <string.h>
 

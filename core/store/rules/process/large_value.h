@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 bool large_value_write(struct store *store, const struct unit_value *one, struct error *error);
 /* Removes all of an instance. */

@@ -2,7 +2,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "store/rules/lasting.h"
+#include "store/rules/ground/lasting.h"
 #include "store/rules/process/order.h"
 #include "store/rules/process/subscription.h"
 #include <stdlib.h>

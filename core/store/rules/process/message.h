@@ -5,7 +5,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_MESSAGE_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Refuses a message that nothing waits for and that is not to be kept (ERROR_NOT_FOUND), or for
  * which several wait (ERROR_CONFLICT, with the first of them). */

@@ -1,5 +1,5 @@
 #include "store/rules/process/order.h"
-#include "store/rules/defined.h"
+#include "store/rules/ground/defined.h"
 #include "store/rules/process/message.h"
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_ORDER_H
 #define MOONSHIFT_STORE_RULES_PROCESS_ORDER_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Creates the job `process/<key>:command`, in the lane of its instance if it has one. */
 bool order_create(struct store *store, struct store_order *order, time_ms now, struct error *error);

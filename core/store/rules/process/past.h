@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_PAST_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Writes the end of an instance. When it goes is decided now, by the time to live of its process,
  * or else by that of jobs. */

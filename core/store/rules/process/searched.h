@@ -5,7 +5,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_SEARCHED_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 bool searched_write(struct store *store, const struct unit_searched *one, struct error *error);
 /* Removes all of an instance. */

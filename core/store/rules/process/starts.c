@@ -1,9 +1,9 @@
 #include "store/rules/process/starts.h"
 #include "base/json.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/subscription.h"
-#include "store/rules/row.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

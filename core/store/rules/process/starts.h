@@ -4,7 +4,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_STARTS_H
 #define MOONSHIFT_STORE_RULES_PROCESS_STARTS_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 struct starts {
     const char *key;

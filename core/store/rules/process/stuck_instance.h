@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_STUCK_INSTANCE_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 #define INCIDENT_INSTANCE_STUCK "instanceStuck"
 

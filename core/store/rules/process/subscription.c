@@ -1,5 +1,5 @@
 #include "store/rules/process/subscription.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/query.h"
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error) {

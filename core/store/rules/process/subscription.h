@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_SUBSCRIPTION_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error);

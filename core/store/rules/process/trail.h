@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_TRAIL_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* `job` 0: the unit of a command. */
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,

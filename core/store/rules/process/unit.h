@@ -4,7 +4,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_UNIT_H
 
 #include "job/outcome.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* STALE: the lock is lost. BEHIND: another unit has written an instance since the frame was read;
  * outcome->newer is the job with the frame of now, its lock stands. WAITS: another run insists on

@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_USER_TASK_H
 
 #include "job/unit.h"
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error);

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
 #define MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Adds a sentence to `found` for every token that waits for a job, a task or a subscription that is
  * not there, and for the reverse. What is wrong in a frame by itself has one as well. At most a

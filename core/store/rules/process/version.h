@@ -4,7 +4,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_VERSION_H
 #define MOONSHIFT_STORE_RULES_PROCESS_VERSION_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* YES: the versions of the folder are current already. */
 enum answer versions_known(struct store *store, const struct store_deployment *deployment,

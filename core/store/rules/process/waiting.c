@@ -1,7 +1,7 @@
 #include "store/rules/process/waiting.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/process/message.h"
-#include "store/rules/row.h"
 
 /* Also rows of jobs that have ended: the view of the living costs more than to look at each. */
 #define ROWS "SELECT id FROM job WHERE instance_id=?1 AND id<>?2 AND id>?3"

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
 #define MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* Cancels the jobs of a token but for `running`; token 0: of the whole instance. One that runs
  * loses its lock. */

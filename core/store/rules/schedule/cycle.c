@@ -2,7 +2,7 @@
 #include "base/crash_point.h"
 #include "store/rules/admission.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/engine.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/history.h"
 #include "store/rules/places.h"
 #include "store/rules/schedule/occurrence.h"

@@ -5,7 +5,7 @@
 #ifndef MOONSHIFT_STORE_RULES_SCHEDULE_CYCLE_H
 #define MOONSHIFT_STORE_RULES_SCHEDULE_CYCLE_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* A job that was just created begins its cycle; its due date is the first. */
 bool cycle_begin(struct store *store, const struct job_spec *spec, struct error *error);

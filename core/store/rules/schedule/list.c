@@ -1,7 +1,7 @@
 /* list.c - questions about schedules. */
 #include "base/json.h"
-#include "store/rules/ask/ask.h"
-#include "store/rules/ask/query.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include "store/rules/schedule/cycle.h"
 #include "time/repeat.h"
 

@@ -1,5 +1,5 @@
 #include "store/rules/schedule/occurrence.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
 
 bool occurrence_begin(struct store *store, const char *schedule, int64_t job, time_ms now,
                       struct error *error) {

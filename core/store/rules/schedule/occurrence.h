@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_SCHEDULE_OCCURRENCE_H
 #define MOONSHIFT_STORE_RULES_SCHEDULE_OCCURRENCE_H
 
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 
 /* The job is a run of the schedule from now on: it was locked for the first time, or is to run at
  * once. */

@@ -4,7 +4,7 @@
 #ifndef MOONSHIFT_STORE_RULES_SCHEDULE_SCHEDULE_H
 #define MOONSHIFT_STORE_RULES_SCHEDULE_SCHEDULE_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* 1 the store has the deployment's schedules as they are, and no others of its name; 0 not; -1
  * error. Reads only. */

@@ -1,8 +1,8 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "base/crash_point.h"
-#include "store/rules/aside.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/ground/care.h"
 #include "store/rules/mark.h"
 #include "store/rules/places.h"
 #include "store/rules/process/frame_page.h"

@@ -6,7 +6,7 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_BULK_H
 #define MOONSHIFT_STORE_RULES_WORK_BULK_H
 
-#include "store/rules/lasting.h"
+#include "store/rules/ground/lasting.h"
 
 enum { BULK_ROWS = 4096 };
 

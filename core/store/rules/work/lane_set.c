@@ -1,5 +1,5 @@
 #include "store/rules/work/lane_set.h"
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 #include <stdlib.h>
 
 /* ---- the list ---- */

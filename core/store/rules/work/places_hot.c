@@ -1,6 +1,6 @@
 /* places_hot.c - the places as a turn changes them: acquiring, settling, creating, lanes. */
 #include "base/crash_point.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
 #include "store/rules/limit.h"
 #include "store/rules/parked_lanes.h"
 #include "store/rules/places.h"

@@ -1,11 +1,11 @@
 #include "store/rules/work/prelock.h"
 #include "base/crash_point.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/limit.h"
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
-#include "store/rules/row.h"
 
 enum { FEW = 128 }; /* jobs of one run */
 

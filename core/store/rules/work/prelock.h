@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_PRELOCK_H
 #define MOONSHIFT_STORE_RULES_WORK_PRELOCK_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 /* The jobs that a run has created are about to be written; and they are. */
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable);

@@ -1,7 +1,7 @@
 /* reap.c - executors that are dead or overdue: their locks and lanes go on without them
  * (rules §4). */
 #include "base/crash_point.h"
-#include "store/rules/capacity.h"
+#include "store/rules/ground/capacity.h"
 #include "store/rules/locks.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/stuck.h"

@@ -1,6 +1,6 @@
 /* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
-#include "store/rules/aside.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/ground/care.h"
 #include "store/rules/places.h"
 #include "store/rules/work/work.h"
 

@@ -3,7 +3,7 @@
  * To read a row takes a third of the time of an acquisition, and more where another writer has just
  * changed the file, as the pages known before are then forgotten. Behind the commit the others can
  * write meanwhile. */
-#include "store/rules/row.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/work/work.h"
 
 /* Puts the whole job in the place of what was known of it. */

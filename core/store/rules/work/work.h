@@ -1,10 +1,10 @@
 /* work.h - the chapter "work" of store/ops.h, once for all engines: creation, executors, the turn.
  * Each function keeps the contract that store.h gives the call of its name. What differs between
- * engines is in rules/engine.h. */
+ * engines is in rules/ground/engine.h. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
 #define MOONSHIFT_STORE_RULES_WORK_WORK_H
 
-#include "store/rules/state.h"
+#include "store/rules/ground/state.h"
 
 bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct error *error);
@@ -63,7 +63,7 @@ bool create_occurrence(struct store *store, struct job_spec *spec,
 bool unread_rows(struct store *store, struct row *row, struct job **jobs, size_t count,
                  struct error *error);
 
-/* See leave_row and its neighbours in rules/engine.h. */
+/* See leave_row and its neighbours in rules/ground/engine.h. */
 static inline bool leave_row(struct store *store, int64_t id, bool *left, struct error *error) {
     *left = false;
     return !store->engine->leave_row || store->engine->leave_row(store, id, left, error);

@@ -1,0 +1,226 @@
+#include "store/rules/ground/catalog.h"
+#include "base/embedded.h"
+#include "base/list.h"
+#include "job/command.h"
+#include "job/definition.h"
+#include "job/hook.h"
+#include "store/rules/ground/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void catalog_clear(struct catalog *catalog) {
+    for (size_t i = 0; i < catalog->definition_count; i++) {
+        free(catalog->definitions[i].name);
+        free(catalog->definitions[i].process);
+    }
+    for (size_t i = 0; i < catalog->stream_count; i++)
+        free(catalog->streams[i].category);
+    free(catalog->definitions);
+    free(catalog->streams);
+    free(catalog->by_key);
+    *catalog = (struct catalog){0};
+}
+
+/* Types of batches come from folders, too: those have no file of ours. */
+static bool catalog_is_stock(const char *name) {
+    char path[JOB_NAME_MAX + 32];
+    size_t batch = strlen(BATCH_HANDLERS);
+    if (strncmp(name, BATCH_HANDLERS, batch) != 0)
+        return strncmp(name, COMMAND_RESERVED, strlen(COMMAND_RESERVED)) == 0;
+    snprintf(path, sizeof path, "scripts/batches/%.*s.lua", JOB_NAME_MAX, name + batch);
+    return embedded_find(path) != NULL;
+}
+
+static bool catalog_read_definition(struct catalog *catalog, struct row *row) {
+    struct catalog_definition *list =
+        list_room(catalog->definitions, catalog->definition_count, sizeof *list);
+    if (!list)
+        return false;
+    catalog->definitions = list;
+    list[catalog->definition_count] = (struct catalog_definition){
+        .id = row_int(row, 0),
+        .name = strdup(row_text(row, 1)),
+        .deployment = row_int(row, 2),
+        .overridden = !row_null(row, 3),
+        .override_priority = row_int(row, 3),
+        .suspended = row_int32(row, 4) != 0,
+        .limit = row_int(row, 5),
+        .cluster_limit = row_int(row, 6),
+        .backlog = row_int(row, 7),
+        .lane_backlog = row_int(row, 8),
+        .reserved = catalog_is_stock(row_text(row, 1)),
+    };
+    struct catalog_definition *read = &list[catalog->definition_count++];
+    size_t size = 0;
+    const char *key = process_key(row_text(row, 1), &size);
+    if (key && !(read->process = strndup(key, size)))
+        return false;
+    catalog->limited = catalog->limited || read->limit || read->cluster_limit;
+    catalog->backlogs = catalog->backlogs || read->backlog || read->lane_backlog;
+    const char *rate = row_text(row, 9);
+    if (rate && rate_parse(rate, &list[catalog->definition_count - 1].rate, NULL))
+        catalog->paced = true;
+    const char *hooks = row_text(row, 10);
+    json_t *events = hooks ? json_loads(hooks, 0, NULL) : NULL;
+    catalog->hooks |= hook_events_read(events);
+    json_decref(events);
+    return read->name != NULL;
+}
+
+static const struct catalog_definition *catalog_definition_id(const struct catalog *catalog,
+                                                              int64_t id) {
+    for (size_t i = 0; i < catalog->definition_count; i++)
+        if (catalog->definitions[i].id == id)
+            return &catalog->definitions[i];
+    return NULL;
+}
+
+static bool catalog_read_stream(struct catalog *catalog, struct row *row) {
+    struct catalog_stream *list = list_room(catalog->streams, catalog->stream_count, sizeof *list);
+    if (!list)
+        return false;
+    catalog->streams = list;
+    const char *category = row_text(row, 3);
+    struct catalog_stream *stream = &list[catalog->stream_count];
+    *stream = (struct catalog_stream){
+        .id = row_int(row, 0),
+        .definition = catalog_definition_id(catalog, row_int(row, 1)),
+        .deployment = row_int(row, 2),
+        .category = category && *category ? strdup(category) : NULL,
+        .type = row_int32(row, 4) == JOB_TIMER ? JOB_TIMER : JOB_MESSAGE,
+    };
+    if (!stream->definition) { /* only in a damaged store: verify says so */
+        free(stream->category);
+        return true;
+    }
+    catalog->stream_count++;
+    return stream->category || !category || !*category;
+}
+
+static bool catalog_read(struct catalog *catalog, struct db *db, struct row *rows,
+                         bool (*read)(struct catalog *, struct row *), struct error *error) {
+    enum answer step = NO;
+    while ((step = db_step(db, rows, error)) == YES)
+        if (!read(catalog, rows)) {
+            row_done(rows);
+            return db_no_memory(db, error);
+        }
+    return step == NO;
+}
+
+static int catalog_order(const struct catalog_stream *stream, const char *name, int64_t deployment,
+                         const char *category, enum job_type type) {
+    int order = strcmp(stream->definition->name, name);
+    if (order == 0)
+        order = (stream->deployment > deployment) - (stream->deployment < deployment);
+    if (order == 0)
+        order = strcmp(stream->category ? stream->category : "", category ? category : "");
+    return order ? order : (stream->type > type) - (stream->type < type);
+}
+
+static int catalog_compare(const void *left, const void *right) {
+    const struct catalog_stream *a = *(const struct catalog_stream *const *)left;
+    const struct catalog_stream *b = *(const struct catalog_stream *const *)right;
+    return catalog_order(a, b->definition->name, b->deployment, b->category, b->type);
+}
+
+static bool catalog_sort(struct catalog *catalog) {
+    catalog->by_key = malloc((catalog->stream_count + 1) * sizeof *catalog->by_key);
+    if (!catalog->by_key)
+        return false;
+    for (size_t i = 0; i < catalog->stream_count; i++)
+        catalog->by_key[i] = &catalog->streams[i];
+    qsort(catalog->by_key, catalog->stream_count, sizeof *catalog->by_key, catalog_compare);
+    return true;
+}
+
+bool catalog_refresh(struct store *store, struct error *error) {
+    struct catalog *catalog = &store->catalog;
+    struct db *db = &store->db;
+    if (catalog->version == store->meta.catalog)
+        return true;
+    catalog_clear(catalog);
+    struct row *definitions = db_query(db, error, store->engine->sql->definitions, "");
+    if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
+        return false;
+    struct row *streams = db_query(
+        db, error, "SELECT id, definition, deployment, category, type FROM stream ORDER BY id", "");
+    if (!catalog_read(catalog, db, streams, catalog_read_stream, error))
+        return false;
+    int64_t instances = 0;
+    if (db_value(db, error, &instances, "SELECT EXISTS(SELECT 1 FROM suspended_instance)", "") ==
+        FAILED)
+        return false;
+    catalog->instances = instances != 0;
+    int64_t halted = 0;
+    if (db_value(db, error, &halted,
+                 "SELECT EXISTS(SELECT 1 FROM process WHERE suspended<>0 UNION ALL"
+                 " SELECT 1 FROM process_version WHERE suspended<>0)",
+                 "") == FAILED)
+        return false;
+    catalog->processes = halted != 0;
+    if (!catalog_sort(catalog))
+        return db_no_memory(db, error);
+    catalog->version = store->meta.catalog;
+    return true;
+}
+
+const struct catalog_definition *catalog_definition(const struct catalog *catalog,
+                                                    const char *name) {
+    size_t low = 0, high = catalog->definition_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(catalog->definitions[middle].name, name);
+        if (order == 0)
+            return &catalog->definitions[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const struct catalog_stream *catalog_stream(const struct catalog *catalog, int64_t id) {
+    size_t low = 0, high = catalog->stream_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (catalog->streams[middle].id == id)
+            return &catalog->streams[middle];
+        if (catalog->streams[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const struct catalog_stream *catalog_find(struct catalog *catalog, const struct job *job,
+                                          int64_t deployment) {
+    size_t low = 0, high = catalog->stream_count;
+    if (catalog->last &&
+        catalog_order(catalog->last, job->handler, deployment, job->category, job->type) == 0)
+        return catalog->last;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct catalog_stream *stream = catalog->by_key[middle];
+        int order = catalog_order(stream, job->handler, deployment, job->category, job->type);
+        if (order == 0)
+            return catalog->last = stream;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* ---- the transaction ---- */
+
+static void catalog_rolled_back(struct store *store) {
+    if (store->meta.catalog != store->stored.catalog)
+        store->catalog.version = 0;
+}
+
+const struct txn_hook catalog_hook = {.rolled_back = catalog_rolled_back};

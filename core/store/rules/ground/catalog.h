@@ -1,0 +1,60 @@
+/* catalog.h - definitions and streams, kept in memory and read again when anybody changed
+ * them (rules §2: what is decided for a stream). */
+#ifndef MOONSHIFT_STORE_RULES_GROUND_CATALOG_H
+#define MOONSHIFT_STORE_RULES_GROUND_CATALOG_H
+
+#include "job/job.h"
+#include "store/rules/ground/txn_hook.h"
+#include "store/sql/db.h"
+#include "time/rate.h"
+
+struct catalog_definition {
+    int64_t id, deployment; /* deployment 0: never deployed */
+    int64_t override_priority;
+    int64_t limit, cluster_limit;  /* jobs locked at once, by one executor and by all; 0: any */
+    int64_t backlog, lane_backlog; /* jobs that may wait; 0: no limit */
+    struct rate rate;              /* count 0: any */
+    bool overridden, suspended;
+    bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
+    char *name;
+    char *process; /* the key of the process that its jobs are of; NULL: none */
+};
+
+struct catalog_stream {
+    int64_t id, deployment;
+    const struct catalog_definition *definition;
+    enum job_type type;
+    char *category; /* NULL: none */
+    int used;       /* of its ready jobs by the last acquisition that has read pages */
+};
+
+struct catalog {
+    int64_t version; /* of meta.catalog; 0: to be read */
+    bool limited;    /* some definition has a limit */
+    bool paced;      /* some definition has a rate */
+    size_t definition_count, stream_count;
+    struct catalog_definition *definitions; /* by name */
+    struct catalog_stream *streams;         /* by id */
+    const struct catalog_stream **by_key;   /* by name, deployment, category, type */
+    const struct catalog_stream *last;      /* found by key last */
+    bool instances;                         /* some instance is suspended */
+    bool processes;                         /* some process, or a version of one, is */
+    int used;                               /* what `used` of all streams adds up to */
+    unsigned hooks;                         /* events of which hooks are told, see hook.h */
+    bool backlogs;                          /* some definition has a backlog limit */
+};
+
+/* Reads definitions and streams again if what is held is not of meta.catalog. meta_read does that,
+ * so the catalog is up to date in every transaction. */
+bool catalog_refresh(struct store *store, struct error *error);
+void catalog_clear(struct catalog *catalog);
+extern const struct txn_hook catalog_hook; /* forgets what a rollback has undone */
+
+const struct catalog_definition *catalog_definition(const struct catalog *catalog,
+                                                    const char *name);
+/* By id, or NULL. */
+const struct catalog_stream *catalog_stream(const struct catalog *catalog, int64_t id);
+const struct catalog_stream *catalog_find(struct catalog *catalog, const struct job *job,
+                                          int64_t deployment);
+
+#endif

@@ -1,0 +1,107 @@
+/* query.h - from filters (a JSON object that users write) to SQL with bound parameters
+ * (rules §11). Every piece of SQL text comes from a table in this program, every value is bound. */
+#ifndef MOONSHIFT_STORE_RULES_GROUND_QUERY_H
+#define MOONSHIFT_STORE_RULES_GROUND_QUERY_H
+
+#include "base/text.h"
+#include "job/ask.h"
+#include "store/rules/ground/state.h"
+
+struct query {
+    struct text sql;
+    const json_t **values; /* scalars: integer, real, text; borrowed */
+    size_t count;
+    json_t *owned;                     /* values made on the way */
+    const struct ask_column *columns;  /* of query_select */
+    bool failed;                       /* memory ran out */
+    const struct store_engine *engine; /* of questions for jobs */
+};
+
+struct filter;
+
+/* Adds a condition for `value`; false: error (the filter's name is known to the caller). */
+typedef bool filter_add(struct query *query, const struct filter *filter, const json_t *value,
+                        struct error *error);
+
+struct filter {
+    const char *name;
+    filter_add *add;
+    const char *sql;   /* what `add` makes of it is its own affair */
+    const char *after; /* closes what `sql` opens; NULL: nothing */
+};
+
+/* How many values a filter is given: those of a list, or one. {} of Lua is a list, and empty. */
+size_t filter_count(const json_t *value);
+const json_t *filter_value(const json_t *value, size_t at);
+
+/* sql IN (values) after: a number or a list of numbers; null: IS NULL. */
+filter_add filter_numbers;
+/* The same for text. */
+filter_add filter_texts;
+/* filter_texts of some of `names` (NULL-terminated); `numbered`: filter_numbers of their places. */
+bool filter_names(struct query *query, const struct filter *filter, const json_t *value,
+                  const char *const *names, bool numbered, struct error *error);
+/* An executor's id in the column `sql`: by its name, "name/id" or id, or a list of them. */
+filter_add filter_executor;
+/* A definition `d` by its id or its name, or a list of both: sql … after. */
+filter_add filter_definition;
+/* true: (sql), false: NOT (sql). */
+filter_add filter_flag;
+/* sql ? after, one number; one ISO time. */
+filter_add filter_number, filter_time;
+/* The text `sql` contains this one. */
+filter_add filter_text;
+
+/* A condition on the stream `s` and the definition `d` of the table `row`, which has jobs or
+ * entries of the log; closed by a parenthesis. */
+#define IN_STREAM(row)                                                                             \
+    row ".stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
+/* The filters that both have. */
+#define STREAM_FILTERS(row)                                                                        \
+    {"handler", filter_texts, IN_STREAM(row) "d.name", ")"},                                       \
+        {"definition", filter_definition, IN_STREAM(row), ")"},                                    \
+        {"category", filter_texts, IN_STREAM(row) "nullif(s.category, '')", ")"},                  \
+        {"deployment", filter_numbers, IN_STREAM(row) "nullif(s.deployment, 0)", ")"},             \
+        {"min_priority", filter_number, row ".priority>=", NULL}, {                                \
+        "max_priority", filter_number, row ".priority<=", NULL                                     \
+    }
+
+/* Adds " WHERE …" for all filters (may be NULL): those of the table, which ends with a NULL name
+ * (or is NULL), and the columns that can be found by. Unknown names are refused with "did you
+ * mean". */
+bool query_where(struct query *query, const json_t *filters, const struct ask_column *columns,
+                 const struct filter *table, struct error *error);
+
+void query_add(struct query *query, const char *sql);
+/* One bound parameter: adds "?" to the text. */
+void query_bind(struct query *query, const json_t *value);
+void query_bind_new(struct query *query, json_t *value); /* takes the reference */
+
+/* " ORDER BY … LIMIT … OFFSET …" by a column that can be sorted by; the first such is the default.
+ * `page` NULL: the first 10 000. */
+bool query_page(struct query *query, const struct store_page *page,
+                const struct ask_column *columns, struct error *error);
+
+/* "SELECT …" of the columns that have SQL, then `from`. */
+void query_select(struct query *query, const struct ask_column *columns, const char *from);
+/* A whole question: query_select, the filters, the page, and the rows as the columns say. */
+json_t *query_list(struct store *store, const char *asked, const struct ask_column *columns,
+                   const char *from, const struct filter *filters, const json_t *wanted,
+                   const struct store_page *page, struct error *error);
+
+/* Runs it in one state of the store: every row through `read` (NULL: as the columns of query_select
+ * say), into an array. NULL: error. `asked` says what for, should it take too long: a literal. */
+typedef json_t *query_read(struct store *store, struct row *row, struct error *error);
+json_t *query_rows(struct query *query, struct store *store, const char *asked, query_read *read,
+                   struct error *error);
+
+void query_clear(struct query *query);
+
+/* An instant, "never" for TIME_NEVER, null for TIME_NONE. */
+bool query_put_instant(json_t *object, const char *key, time_ms time);
+
+/* Row helpers: NULL columns become null. */
+json_t *query_column(struct row *row, int column);
+bool query_put_time(json_t *object, const char *key, struct row *row, int column);
+
+#endif

@@ -1,0 +1,63 @@
+#include "store/rules/ground/serves.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool serves_registered(struct serves *serves, struct store *store, struct error *error) {
+    struct row *rows =
+        db_query(&store->db, error, "SELECT deployment FROM registration WHERE executor=?1", "t",
+                 serves->acquire->executor_name);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES) {
+        int64_t *list = realloc(serves->deployments, (serves->count + 1) * sizeof *list);
+        if (!list) {
+            row_done(rows);
+            return db_no_memory(&store->db, error);
+        }
+        serves->deployments = list;
+        list[serves->count++] = row_int(rows, 0);
+    }
+    return step == NO;
+}
+
+bool serves_category(const json_t *categories, const char *category) {
+    size_t index = 0;
+    json_t *name = NULL;
+    if (!categories)
+        return true;
+    json_array_foreach(categories, index, name)
+        if (category && json_is_string(name) && strcmp(json_string_value(name), category) == 0)
+            return true;
+    return false;
+}
+
+static bool serves_deployment(const struct serves *serves, int64_t deployment) {
+    if (!serves->acquire->deployment_aware || !deployment)
+        return true;
+    for (size_t i = 0; i < serves->count; i++)
+        if (serves->deployments[i] == deployment)
+            return true;
+    return false;
+}
+
+bool serves_handler(const struct definitions *handlers,
+                    const struct catalog_definition *definition) {
+    return definition->process ? json_object_get(handlers->processes, definition->process) != NULL
+                               : definitions_find(handlers, definition->name) != NULL;
+}
+
+enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream) {
+    const struct definitions *handlers = serves->acquire->handlers;
+    if (handlers && !serves_handler(handlers, stream->definition))
+        return SERVES_NOTHING;
+    if (!stream->definition->reserved &&
+        !serves_category(serves->acquire->categories, stream->category))
+        return SERVES_HANDLER;
+    /* Its folder has the process: versions of older deployments are served as well. */
+    bool registered = stream->definition->process && handlers && serves->count;
+    return registered || serves_deployment(serves, stream->deployment) ? SERVES_STREAM
+                                                                       : SERVES_CATEGORY;
+}
+
+bool serves_stream(const struct serves *serves, const struct catalog_stream *stream) {
+    return serves_stage(serves, stream) == SERVES_STREAM;
+}

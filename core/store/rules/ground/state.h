@@ -1,0 +1,315 @@
+/* state.h - what the rules know of an open store, and its transactions. */
+#ifndef MOONSHIFT_STORE_RULES_GROUND_STATE_H
+#define MOONSHIFT_STORE_RULES_GROUND_STATE_H
+
+#include "store/intake.h"
+#include "store/provision.h"
+#include "store/rules/ground/catalog.h"
+#include "store/rules/ground/engine.h"
+#include "store/rules/ground/id_set.h"
+#include "store/rules/ground/peers.h"
+#include "store/rules/work/bulk.h"
+#include "store/sql/db.h"
+#include "store/store.h"
+
+/* The counters of the table meta, read when a transaction begins, written when it ends. */
+struct meta {
+    int64_t next_id, next_token, catalog, executors;
+    int64_t fair, turn; /* enum fair_by, and where its turns began; see fair_share.h */
+    int64_t purge_from,
+        purge_to;  /* ids among which tombstones are searched for; 0: none; see purge.h */
+    int64_t cuts;  /* how often a verb has taken a lock from a run */
+    int64_t ended; /* the number of the newest entry of the history, if that was removed; else 0 */
+    int64_t timeline; /* of the server that has written last; 0: none, or the store is a file */
+};
+
+/* How far the turns that are over have been looked for. */
+struct fair_share_purge {
+    time_ms at; /* when to go on */
+    int64_t rank;
+    char tenant[JOB_NAME_MAX + 1];
+};
+
+/* Starts that are counted from one instant on, and up to before another one no more. */
+struct rate_shift {
+    int64_t definition, count;
+    struct rate rate;
+    time_ms from, to;
+};
+
+/* How the starts of definitions with a rate are counted; see rate_limit.h. */
+struct rate_clock {
+    time_ms now, wall; /* the same instant, as starts count and as the wall clock does */
+    time_ms next;      /* wall clock: when a rate, or a suspect, lets the next ready job start */
+    time_ms offset;    /* of `now` to the steady clock */
+    bool anchored;     /* the offset is known */
+    int slow;          /* how often workers came too late of late */
+    bool late;         /* in this transaction: one did, */
+    time_ms ended;     /* and what it settles had ended by then; 0: nothing */
+    int shift_count;   /* of this transaction, not written yet */
+    struct rate_shift shifts[8];
+};
+
+/* The executor that this store has joined as. */
+struct self {
+    int64_t id; /* 0: not joined */
+    time_ms lease, lease_until;
+    time_ms now;                   /* the latest it was told */
+    bool steady;                   /* time passes by itself: its clock is the system's */
+    bool draining;                 /* it takes nothing more */
+    char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
+};
+
+/* A definition with ready jobs that no live executor serves. */
+struct unserved {
+    int64_t definition;
+    time_ms since; /* first seen */
+    int64_t look;  /* last seen at this one */
+};
+
+/* How the operation log is being written. */
+struct journal {
+    char who[32];        /* instead of the settings' name: a job; "": nobody else */
+    int64_t job;         /* whose effects are being done, 0: none, */
+    int32_t attempt;     /* and its run */
+    bool silent;         /* nothing is written: a job of a batch, which has its own entry */
+    int64_t entry;       /* that is added to; 0: the next one is new */
+    int64_t written;     /* the last new one */
+    const json_t *query; /* the filters of the verb; NULL: it has none */
+    int64_t instance;    /* of a process, that the verb is about; 0: none */
+    struct held held;    /* of the jobs that the verb activates, those that stay suspended */
+};
+
+/* What the joined executor can begin at once; see capacity.h. */
+struct open_capacity {
+    struct capacity *capacity; /* NULL: nothing */
+    int64_t stream;            /* asked about last */
+    bool served;               /* that stream, by the joined executor */
+};
+
+/* How the counters of a batch have moved in the open transaction, as far as they are not written
+ * yet; see batch.h. */
+struct tally {
+    int64_t batch; /* 0: none */
+    int gone, failed;
+    time_ms started, now;
+};
+
+/* What is to be told of the open transaction; see tell.h. */
+struct tells {
+    json_t *incidents, *events; /* arrays; NULL: none */
+    time_ms now;
+};
+
+/* How long the store waits for other writers; see transaction.h. */
+struct patience {
+    int (*hurried)(void); /* may be NULL; see store_set_impatient */
+    time_ms until;        /* monotonic; see store_budget */
+    time_ms contended;    /* monotonic: other writers were met, until then; see store_contended */
+};
+
+/* The config of a batch, for the jobs of it that are taken. */
+struct held_config {
+    int64_t batch; /* 0: none */
+    char *text;    /* NULL: it has none */
+};
+
+/* The batch that this connection fills. */
+struct filling {
+    int64_t batch; /* 0: none */
+    struct id_set ids;
+};
+
+/* The search for deployments that nothing needs (retire.c). */
+struct retiring {
+    int64_t id, last; /* that is looked at now, 0: none; that was looked at last */
+    int64_t job;      /* jobs up to this id are not of it */
+};
+
+/* A frame that is written with the commit. */
+struct frame_change {
+    int64_t id, rev;
+    struct lasting_text frame;
+};
+
+/* Those of the open transaction; see process/instance.h. */
+enum { FRAMES_KEPT = 64 };
+struct frames {
+    struct frame_change list[FRAMES_KEPT];
+    size_t count;
+};
+
+/* What the open transaction may lock as it is created; see work/prelock.h. */
+struct prelock {
+    struct outcome *creator; /* whose jobs are being created; NULL: nobody's */
+    bool fits;               /* there is room for all of them */
+    bool keeps;              /* their rows are kept in the bulk until store_settle_end */
+    struct job *last;        /* of the capacity's jobs */
+};
+
+/* What decides the places of many jobs, read ahead; see row_want. */
+struct rows_ahead {
+    struct job_row *rows; /* by id */
+    size_t count;
+    bool placeless;
+};
+
+/* Lanes that become free in the open transaction, those whose visible jobs have gone, and runs
+ * that count against a limit no more, all together; see places.h. */
+enum { RELEASES_KEPT = 1024 };
+struct releases {
+    int64_t lanes[RELEASES_KEPT], tokens[RELEASES_KEPT];
+    int64_t exposed[RELEASES_KEPT];
+    int64_t definitions[RELEASES_KEPT], runs[RELEASES_KEPT];
+    size_t count, exposed_count, run_count;
+};
+
+/* Lanes in which jobs may be parked; see parked_lanes.h. */
+enum { PARKED_BITS = 15 };
+struct parked_lanes {
+    bool looked;     /* in the open transaction */
+    int64_t version; /* of the database, as they were read, */
+    size_t added;    /* and so many since then, or then */
+    bool many;       /* there are too many to tell them apart, */
+    int rests;       /* and for so many transactions nothing is read */
+    uint64_t bits[(1 << PARKED_BITS) / 64];
+};
+
+/* Jobs that may have killed a machine, as last read; see suspects.h. */
+struct suspects {
+    int64_t version; /* of meta.executors; 0: to be read */
+    int64_t *list;   /* by id */
+    size_t count;
+};
+
+/* How far streams have been taken; see mark.h. */
+struct mark {
+    int64_t stream, rank, place, id; /* the last job that has left `ready`, */
+    bool passed;                     /* if there is one */
+    bool stays;                      /* the next one is still there */
+};
+struct marks {
+    struct mark *list;
+    size_t count;
+    int64_t placed; /* store->placed, as the list began */
+    time_ms until;  /* monotonic; 0: none are kept */
+};
+
+/* An open store, as far as the rules know it. An engine embeds it as the first member of its own
+ * struct. */
+struct store {
+    const struct store_ops *ops; /* first */
+    const struct store_engine *engine;
+    enum store_kind kind;
+    char *url;        /* opens it again; NULL: in memory */
+    const char *name; /* see store_name */
+    struct db db;
+    const struct settings *settings;
+    enum store_mode mode;
+    struct store_schema schema; /* see store/provision.h */
+    char boot[CLOCK_BOOT];      /* see store_boot */
+    struct catalog catalog;
+    struct peers peers;
+    struct suspects suspects;
+    struct parked_lanes parked;
+    struct ring ring;
+    struct self self;
+    int64_t deployed; /* that this connection has loaded last; 0: none */
+    struct retiring retiring;
+    struct journal journal;
+    struct open_capacity open;
+    struct held_config config;
+    char instance[24]; /* of a process; see row_show */
+    struct frames frames;
+    struct lasting lasting;
+    bool unbound; /* kept messages were: see messages_unbind */
+    struct patience patience;
+    struct bulk bulk, endings;  /* new jobs or locks; and ends of jobs */
+    struct bulk failures, keys; /* runs that failed; and unique keys of jobs that were done */
+    struct prelock prelock;
+    struct rows_ahead ahead;
+    struct marks marks;
+    struct releases *releases; /* NULL: one by one */
+    struct tally tally;
+    struct filling filling;
+    struct tells tells;
+    struct rate_clock rate_clock;
+    struct fair_share_purge fair_share_purge;
+    bool passed_over;                  /* a question has met a payload that is too deep for it */
+    const struct store_intake *intake; /* what is created now belongs to; NULL: nothing */
+    bool changed; /* something became ready in a transaction without a capacity */
+    const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
+    bool writing;                        /* a transaction is open, */
+    bool looking;                        /* or one that only reads */
+    struct meta meta, stored;            /* as used, and as the table has it */
+    int incidents;     /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int lines;         /* what runs have said, the same way */
+    time_ms timer;     /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
+    int64_t placed;    /* rows that were put into `ready` behind an acquisition's back */
+    int paged;         /* streams of which the last page of ready jobs had rows */
+    bool laned;        /* most jobs that the last acquisition met were in lanes, */
+    bool lanes_run;    /* and three of four of them had to be parked */
+    bool lanes_unheld; /* no job was parked since no command held the lane of an instance */
+    struct store_acquire_stats met;
+    struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
+        struct id_set now, before;
+    } spared;
+    bool progress;             /* this store has written progress */
+    struct unserved *unserved; /* as seen by store_missing last */
+    size_t unserved_count;
+    int64_t looks;       /* of store_missing */
+    struct care {        /* see aside.h */
+        int64_t touched; /* the job that was dealt with last; 0: none */
+        int rows;        /* at most so many are dealt with in a transaction; 0: any number */
+        int slot;        /* of the loop */
+    } care;
+};
+
+/* A unit of work: in the open transaction, or in one of its own for this purpose. */
+static inline bool unit_begin(struct store *store, enum store_purpose purpose, bool *own,
+                              struct error *error) {
+    *own = !store->writing;
+    return !*own || store_begin(store, purpose, error);
+}
+/* Ends it; with `done` false, or if the commit fails, what was its own is rolled back. */
+static inline bool unit_end(struct store *store, bool own, bool done, struct error *error) {
+    if (own && done)
+        return store_commit(store, error);
+    if (own)
+        store_rollback(store);
+    return done;
+}
+
+/* Several questions that see one state of the store; the catalog is fresh inside. Outside of a
+ * write transaction they have 5 s together. */
+bool look_begin(struct store *store, bool *own, struct error *error);
+void look_end(struct store *store, bool own);
+/* In between: what is asked next reads whole tables, or (false) does so no more. */
+bool look_whole(struct store *store, bool whole, struct error *error);
+
+/* In a transaction: growing numbers that are never handed out twice. */
+static inline int64_t meta_id(struct store *store) {
+    return store->meta.next_id++;
+}
+
+/* Every job that is there has an id up to this one. A job that comes later may have one below: ids
+ * are drawn ahead. */
+static inline int64_t meta_bound(const struct store *store) {
+    return store->meta.next_id - 1;
+}
+
+static inline int64_t meta_token(struct store *store) {
+    return store->meta.next_token++;
+}
+
+/* Reads the counters, and what has changed by them of definitions and executors. */
+bool meta_read(struct store *store, struct error *error);
+/* The same in two parts: the rows are asked for, and read later. NULL: error. */
+struct row *meta_ask(struct store *store, struct error *error);
+bool meta_answer(struct store *store, struct row *rows, struct error *error);
+bool meta_write(struct store *store, struct error *error);
+
+/* The name of the machine's present boot; NULL: not known. */
+const char *store_boot(struct store *store);
+
+#endif

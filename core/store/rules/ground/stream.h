@@ -1,0 +1,12 @@
+/* stream.h - the stream of a new job: what jobs of a definition have in common. */
+#ifndef MOONSHIFT_STORE_RULES_GROUND_STREAM_H
+#define MOONSHIFT_STORE_RULES_GROUND_STREAM_H
+
+#include "store/rules/ground/state.h"
+
+/* The stream of such a job, made if it is new: then catalog rows that were found before are void.
+ * Reads handler, category and type. NULL: error. */
+const struct catalog_stream *stream_make(struct store *store, const struct job *job,
+                                         int64_t deployment, struct error *error);
+
+#endif

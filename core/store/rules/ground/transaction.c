@@ -1,0 +1,78 @@
+#include "store/rules/ground/transaction.h"
+#include "store/rules/ground/txn_hook.h"
+
+#define BEGIN_WAIT 30000  /* ms until a writer gives up */
+#define HURRIED_WAIT 1000 /* the same where somebody waits for its end */
+#define HURRIED_LEAST 100 /* … and has no more time than that */
+#define CONTENDED 1000    /* ms for which a wait for another writer is remembered */
+
+/* ---- beginning ---- */
+
+void transaction_set_impatient(struct store *store, int (*hurried)(void)) {
+    store->patience.hurried = hurried;
+    if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
+        store->db.hurried = hurried;
+}
+
+void transaction_budget(struct store *store, time_ms until) {
+    store->patience.until = until;
+}
+
+time_ms transaction_patience(const struct store *store, time_ms begun) {
+    const struct patience *patience = &store->patience;
+    const int told = patience->hurried ? patience->hurried() : 0;
+    const bool has_time = told == 0 || (told == 1 && patience->until);
+    const time_ms most = begun + (has_time ? BEGIN_WAIT : HURRIED_WAIT);
+    if (!told || !patience->until || patience->until > most)
+        return most;
+    return patience->until > begun + HURRIED_LEAST ? patience->until : begun + HURRIED_LEAST;
+}
+
+void transaction_waited(struct store *store) {
+    store->patience.contended = clock_monotonic() + CONTENDED;
+}
+
+bool transaction_contended(const struct store *store) {
+    return clock_monotonic() < store->patience.contended;
+}
+
+bool transaction_may_begin(struct store *store, struct error *error) {
+    if (store->mode == STORE_READ)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
+                         store->db.name);
+    return !store->writing ||
+           error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
+                     store->db.name);
+}
+
+bool transaction_late(struct store *store, time_ms begun, struct error *error) {
+    double seconds = (double)((clock_monotonic() - begun + 50) / 100) / 10;
+    return error_set(error, ERROR_BUSY,
+                     "store \"%s\": busy: another process has been writing for %g s",
+                     store->db.name, seconds);
+}
+
+/* ---- ending ---- */
+
+bool transaction_before_commit(struct store *store, struct error *error) {
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
+        if ((*hook)->before_commit && !(*hook)->before_commit(store, error))
+            return false;
+    return true;
+}
+
+void transaction_committed(struct store *store) {
+    store->stored = store->meta;
+    store->writing = false;
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
+        if ((*hook)->committed)
+            (*hook)->committed(store);
+}
+
+void transaction_rolled_back(struct store *store) {
+    store->writing = false;
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
+        if ((*hook)->rolled_back)
+            (*hook)->rolled_back(store);
+    store->meta = store->stored; /* a number that was not written says nothing */
+}

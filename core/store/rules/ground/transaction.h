@@ -1,0 +1,27 @@
+/* transaction.h - what a write transaction of every engine begins and ends with: who may write, how
+ * long a writer waits, and the hooks. */
+#ifndef MOONSHIFT_STORE_RULES_GROUND_TRANSACTION_H
+#define MOONSHIFT_STORE_RULES_GROUND_TRANSACTION_H
+
+#include "store/rules/ground/state.h"
+
+/* See store.h. */
+void transaction_set_impatient(struct store *store, int (*hurried)(void));
+void transaction_budget(struct store *store, time_ms until);
+bool transaction_contended(const struct store *store);
+
+/* False: the store is only read, or a transaction is open already. */
+bool transaction_may_begin(struct store *store, struct error *error);
+/* Monotonic: when an attempt is given up that has begun then. */
+time_ms transaction_patience(const struct store *store, time_ms begun);
+/* Another writer was met: remembered for a second. */
+void transaction_waited(struct store *store);
+/* Fills `error`: another process has been writing since `begun`; returns false. */
+bool transaction_late(struct store *store, time_ms begun, struct error *error);
+
+/* Runs the hooks in their order. The last two also say that the transaction is over. */
+bool transaction_before_commit(struct store *store, struct error *error);
+void transaction_committed(struct store *store);
+void transaction_rolled_back(struct store *store);
+
+#endif
