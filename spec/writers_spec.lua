@@ -15,8 +15,8 @@ local function server(name)
 end
 
 -- Where a job waits or runs: what every turn does, what commands do, and an engine many at a time.
-local both = { rules "places", rules "work/places_hot" }
-local many = { rules "places", rules "work/places_hot", engine "bulk_table", server "bulk" }
+local both = { rules "place/places", rules "place/places_hot" }
+local many = { rules "place/places", rules "place/places_hot", engine "bulk_table", server "bulk" }
 -- What has ended: written as it happens, removed by age, and with its batch.
 local history = { rules "history", rules "command/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
@@ -31,14 +31,14 @@ end
 local writers = {
   ready = with(many, server "set"), timer = many, parked = with(both, server "set"),
   locked = with(many, server "set", server "lock_page"), limited = with(both, server "set"),
-  lane = { rules "places", server "set" },
+  lane = { rules "place/places", server "set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
   job = { rules "work/create", engine "bulk_table", server "bulk", rules "ground/row",
     engine "purge",
     server "left" },
-  conflicts = { rules "ground/row" }, suspect = { rules "suspects" },
+  conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },
   ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
@@ -57,7 +57,7 @@ local writers = {
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
   definition = { rules "fleet/deployment", rules "ground/stream", rules "command/definitions",
-    rules "backlog", rules "fleet/retire" },
+    rules "place/backlog", rules "fleet/retire" },
   stream = { rules "ground/stream" },
   deployment = { rules "fleet/deployment", rules "fleet/retire" },
   deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
@@ -86,10 +86,10 @@ local writers = {
 
   operation = { rules "command/operation", rules "command/clean" },
 
-  unique_key = { server "set", server "bulk", rules "unique", rules "intake" },
-  lane_backlog = { rules "backlog" },
-  rate = { rules "rate_limit" },
-  share = { rules "fair_share" }, served = { rules "fair_share" },
+  unique_key = { server "set", server "bulk", rules "place/unique", rules "intake" },
+  lane_backlog = { rules "place/backlog" },
+  rate = { rules "place/rate_limit" },
+  share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "intake" },
   request = { rules "ground/request" },
   tray = { engine "group_commit", engine "restore" },
@@ -108,7 +108,7 @@ local writers = {
 
   -- Its keys belong to different nouns; the counters are those of state.c.
   meta = { server "transaction", rules "ground/state", engine "purge", rules "history",
-    rules "fair_share",
+    rules "place/fair_share",
     rules "process/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }

@@ -16,9 +16,9 @@ ACQUIRE = "core/store/rules/work/acquire.c"
 TRANSACTION = "core/store/sqlite/transaction.c"
 PURGE = "core/store/sqlite/purge.c"
 ENQUEUE = "core/store/sqlite/group_commit.c"
-PLACES = "core/store/rules/places.c"
-PLACES_HOT = "core/store/rules/work/places_hot.c"
-STARTS = "core/store/rules/rate_limit.c"
+PLACES = "core/store/rules/place/places.c"
+PLACES_HOT = "core/store/rules/place/places_hot.c"
+STARTS = "core/store/rules/place/rate_limit.c"
 TURN = "core/run/turn.c"
 
 MUTANTS = [
@@ -369,7 +369,7 @@ MUTANTS = [
 """)]},
     {"name": "spared-and-forgotten", "by": "spec/core/store/postgres/spared_contract",
      "breaks": "a lane becomes free, and the jobs that stayed ready behind it are not looked for",
-     "changes": [("core/store/rules/spared.c", """
+     "changes": [("core/store/rules/place/spared.c", """
     capacity_blind(store);
 """, """
 """)]},
@@ -390,7 +390,7 @@ MUTANTS = [
 """)]},
     {"name": "limit-one-more", "by": "I13",
      "breaks": "one job more than the limit allows",
-     "changes": [("core/store/rules/limit.c", """
+     "changes": [("core/store/rules/place/limit.c", """
     return limit > locked ? limit - locked : 0;
 """, """
     return limit + 1 > locked ? limit + 1 - locked : 0;
@@ -405,7 +405,7 @@ MUTANTS = [
 """)]},
     {"name": "limit-freed-too-early", "by": "spec/life/limits_spec.lua",
      "breaks": "a run whose lock was taken does not count for its limit",
-     "changes": [("core/store/rules/limit.c", """
+     "changes": [("core/store/rules/place/limit.c", """
     if (definition->cluster_limit &&
         db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
                  definition->id) == FAILED)
@@ -458,7 +458,7 @@ MUTANTS = [
     return (left > right) - (left < right);
 """, """
     return (left < right) - (left > right);
-"""), ("core/store/rules/cursor.h", """
+"""), ("core/store/rules/place/cursor.h", """
     return !order->by_priority || order->aging > 0;
 """, """
     return true;
@@ -802,14 +802,14 @@ MUTANTS = [
     # ---- keys, batches, cycles
     {"name": "unique-ignored", "by": "I13c",
      "breaks": "a second job of a key is created while the first lives",
-     "changes": [("core/store/rules/unique.c", """
+     "changes": [("core/store/rules/place/unique.c", """
     return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
 """, """
     return !found->intake && !holder->runs && (holder->until == TIME_NONE || holder->until <= now);
 """)]},
     {"name": "unique-until-it-runs", "by": "I13c",
      "breaks": "a key is free as soon as its job begins",
-     "changes": [("core/store/rules/unique.c", """
+     "changes": [("core/store/rules/place/unique.c", """
     return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
 """, """
     return !found->intake && (!holder->there || holder->runs) &&
@@ -817,11 +817,11 @@ MUTANTS = [
 """)]},
     {"name": "unique-never-released", "by": "I13c",
      "breaks": "the key of a job that has ended is held for ever",
-     "changes": [("core/store/rules/unique.c", """
+     "changes": [("core/store/rules/place/unique.c", """
     return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
 """, """
     return found->intake && now < 0;
-"""), ("core/store/rules/unique.c", """
+"""), ("core/store/rules/place/unique.c", """
                   " AND (until IS NULL OR until<=?4)",
 """, """
                   " AND ?4<0",
@@ -895,14 +895,14 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """)]},
     {"name": "parked-by-others-unseen", "by": "spec/core/store/lanes_contract",
      "breaks": "what another executor has parked is not looked for",
-     "changes": [("core/store/rules/parked_lanes.c", """
+     "changes": [("core/store/rules/place/parked_lanes.c", """
     bool known = parked->version == version && parked->added <= LANES_MAX;
 """, """
     bool known = parked->version && parked->version != INT64_MIN;
 """)]},
     {"name": "parked-again-unseen", "by": "spec/core/store/lanes_contract",
      "breaks": "what is parked again after a rollback is not looked for",
-     "changes": [("core/store/rules/parked_lanes.c", """
+     "changes": [("core/store/rules/place/parked_lanes.c", """
 const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget};
 """, """
 const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
@@ -980,7 +980,7 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
 """)]},
     {"name": "parked-beyond-the-set", "by": "spec/core/store/lanes_contract",
      "breaks": "of more parked lanes than are told apart some are not looked for",
-     "changes": [("core/store/rules/parked_lanes.c", """
+     "changes": [("core/store/rules/place/parked_lanes.c", """
     parked->many = parked->added > LANES_MAX;
 """, """
     parked->many = parked->added > 2 * LANES_MAX;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "job/store_url.h"
 #include "store/postgres/connection.h"
-#include "store/rules/mark.h"
+#include "store/rules/place/mark.h"
 #include <limits.h>
 #include <stdio.h>
 #include <sys/epoll.h>

@@ -5,7 +5,7 @@
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
 #include "store/rules/ground/row.h"
-#include "store/rules/unique.h"
+#include "store/rules/place/unique.h"
 #include <string.h>
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */

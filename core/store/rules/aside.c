@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "store/rules/ground/care.h"
 #include "store/rules/incident.h"
-#include "store/rules/places.h"
+#include "store/rules/place/places.h"
 #include <stdio.h>
 #include <string.h>
 

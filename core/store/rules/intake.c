@@ -1,7 +1,7 @@
 #include "store/rules/intake.h"
 #include "base/crash_point.h"
-#include "store/rules/backlog.h"
 #include "store/rules/ground/engine.h"
+#include "store/rules/place/backlog.h"
 
 enum { REMOVE_ROWS = 1000 };
 

@@ -2,9 +2,9 @@
  * become ready, many at a time. */
 #include "base/crash_point.h"
 #include "job/hook.h"
-#include "store/rules/fair_share.h"
 #include "store/rules/intake.h"
-#include "store/rules/places.h"
+#include "store/rules/place/fair_share.h"
+#include "store/rules/place/places.h"
 #include "store/rules/tell.h"
 
 /* So many keep the lock as long as four thousand jobs that are created. */

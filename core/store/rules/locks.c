@@ -1,14 +1,14 @@
 #include "store/rules/locks.h"
 #include "base/crash_point.h"
 #include "base/list.h"
-#include "store/rules/admission.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/history.h"
 #include "store/rules/incident.h"
-#include "store/rules/places.h"
+#include "store/rules/place/admission.h"
+#include "store/rules/place/places.h"
+#include "store/rules/place/suspects.h"
 #include "store/rules/schedule/occurrence.h"
-#include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "store/rules/replace.h"
 #include "base/crash_point.h"
-#include "store/rules/fair_share.h"
 #include "store/rules/ground/stream.h"
-#include "store/rules/places.h"
+#include "store/rules/place/fair_share.h"
+#include "store/rules/place/places.h"
 #include "store/rules/schedule/cycle.h"
 #include <stdio.h>
 

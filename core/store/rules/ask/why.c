@@ -3,8 +3,8 @@
 #include "store/rules/ask/why.h"
 #include "base/json.h"
 #include "store/rules/history.h"
+#include "store/rules/place/suspects.h"
 #include "store/rules/schedule/occurrence.h"
-#include "store/rules/suspects.h"
 #include "time/span.h"
 #include <stdarg.h>
 #include <stdio.h>

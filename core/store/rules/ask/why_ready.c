@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "store/rules/ask/why.h"
 #include "store/rules/fleet/unserved.h"
-#include "store/rules/merge.h"
-#include "store/rules/rate_limit.h"
-#include "store/rules/suspects.h"
+#include "store/rules/place/merge.h"
+#include "store/rules/place/rate_limit.h"
+#include "store/rules/place/suspects.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* job_commands.c - what an operator does to jobs (rules §11, §12). Due dates are in due_date.c,
  * cycles in recycle.c. */
-#include "store/rules/admission.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/change.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/history.h"
 #include "store/rules/incident.h"
-#include "store/rules/places.h"
+#include "store/rules/place/admission.h"
+#include "store/rules/place/places.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/schedule/occurrence.h"
 #include "store/rules/tell.h"

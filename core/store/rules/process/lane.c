@@ -1,6 +1,6 @@
 #include "store/rules/process/lane.h"
 #include "store/rules/ground/engine.h"
-#include "store/rules/places.h"
+#include "store/rules/place/places.h"
 #include <stdio.h>
 
 /* ---- the lane for a command ---- */

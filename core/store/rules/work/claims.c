@@ -1,5 +1,5 @@
 #include "store/rules/work/claims.h"
-#include "store/rules/backlog.h"
+#include "store/rules/place/backlog.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_CLAIMS_H
 #define MOONSHIFT_STORE_RULES_WORK_CLAIMS_H
 
-#include "store/rules/unique.h"
+#include "store/rules/place/unique.h"
 
 /* Of a new job. CLAIM_ITSELF: it has no key, or one of a job before it in the list. */
 enum claim_state { CLAIM_ITSELF, CLAIM_DONE, CLAIM_HELD };

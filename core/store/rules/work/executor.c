@@ -2,8 +2,8 @@
 #include "base/crash_point.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/locks.h"
+#include "store/rules/place/suspects.h"
 #include "store/rules/stuck.h"
-#include "store/rules/suspects.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fence.c - the locks of many runs that have ended: one statement ends them, where the result is
  * the same (rules §1). */
-#include "store/rules/backlog.h"
-#include "store/rules/places.h"
+#include "store/rules/place/backlog.h"
+#include "store/rules/place/places.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 

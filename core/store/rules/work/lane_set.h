@@ -3,12 +3,12 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_LANE_SET_H
 #define MOONSHIFT_STORE_RULES_WORK_LANE_SET_H
 
-#include "store/rules/merge.h"
+#include "store/rules/place/merge.h"
 
 struct known_lane {
     int64_t id;
     bool asked, runs, has_parked;
-    bool spares;   /* a job behind its run stays ready, see rules/spared.h */
+    bool spares;   /* a job behind its run stays ready, see rules/place/spared.h */
     int64_t owner; /* of one that runs */
     size_t item;   /* of this acquisition, counted from 1; 0: none */
 };

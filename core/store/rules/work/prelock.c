@@ -2,10 +2,10 @@
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/row.h"
-#include "store/rules/limit.h"
-#include "store/rules/places.h"
+#include "store/rules/place/limit.h"
+#include "store/rules/place/places.h"
+#include "store/rules/place/rate_limit.h"
 #include "store/rules/process/instance.h"
-#include "store/rules/rate_limit.h"
 
 enum { FEW = 128 }; /* jobs of one run */
 

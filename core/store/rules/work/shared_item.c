@@ -1,5 +1,5 @@
 /* shared_item.c - short jobs of a definition that has a limit: items whose jobs share a place. */
-#include "store/rules/limit.h"
+#include "store/rules/place/limit.h"
 #include "store/rules/work/taking.h"
 
 #define SHARED_SPAN 20 /* ms that such an item is expected to run at most */

@@ -1,5 +1,5 @@
 /* taken_lane.c - the lanes of an acquisition: their items, and what is known of them (rules §4). */
-#include "store/rules/parked_lanes.h"
+#include "store/rules/place/parked_lanes.h"
 #include "store/rules/work/taking.h"
 #include <stdlib.h>
 

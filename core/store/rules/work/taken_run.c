@@ -4,7 +4,7 @@
  * last. Parked jobs of a lane are a run of their own, and jobs that are to be parked another. The
  * number of rows that have left proves that none has left besides. A job that is parked alone
  * leaves by its key. Where jobs without a date are read past, jobs are parked alone. */
-#include "store/rules/parked_lanes.h"
+#include "store/rules/place/parked_lanes.h"
 #include "store/rules/work/taking.h"
 
 static struct place_key cursor_key(const struct cursor *cursor) {

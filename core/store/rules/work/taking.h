@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_TAKING_H
 #define MOONSHIFT_STORE_RULES_WORK_TAKING_H
 
-#include "store/rules/places.h"
+#include "store/rules/place/places.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/work/lane_set.h"
 

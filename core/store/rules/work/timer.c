@@ -1,7 +1,7 @@
 /* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
-#include "store/rules/fair_share.h"
 #include "store/rules/ground/care.h"
-#include "store/rules/places.h"
+#include "store/rules/place/fair_share.h"
+#include "store/rules/place/places.h"
 #include "store/rules/work/work.h"
 
 /* The last of the first `limit` due timers; without so many, the end of what is due. */

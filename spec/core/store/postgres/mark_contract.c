@@ -2,7 +2,7 @@
  * with spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/connection.h"
-#include "store/rules/mark.h"
+#include "store/rules/place/mark.h"
 #include <poll.h>
 
 static bool take(struct contract *c, int expected) {

@@ -2,7 +2,7 @@
  * spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/connection.h"
-#include "store/rules/mark.h"
+#include "store/rules/place/mark.h"
 #include <poll.h>
 
 enum { LANES = 20, EACH = 3, PAGE = 100 };

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "run/turn.h"
 #include "store/intake.h"
-#include "store/rules/places.h"
+#include "store/rules/place/places.h"
 #include "store/sqlite/connection.h"
 
 enum { JOBS = 12 };

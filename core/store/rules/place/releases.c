@@ -1,7 +1,7 @@
 /* releases.c - lanes that become free, or show what is next, and runs that end under a limit,
  * together (places.h). */
-#include "store/rules/places.h"
-#include "store/rules/spared.h"
+#include "store/rules/place/places.h"
+#include "store/rules/place/spared.h"
 
 /* The first job of each (stream, rank) stands in `ready` now. */
 static bool read_shown(struct set *set, struct store *store, struct row *row, struct error *error) {

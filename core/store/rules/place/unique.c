@@ -1,4 +1,4 @@
-#include "store/rules/unique.h"
+#include "store/rules/place/unique.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/intake.h"

@@ -1,4 +1,4 @@
-#include "store/rules/backlog.h"
+#include "store/rules/place/backlog.h"
 
 bool backlog_named(const struct store *store, const char *handler) {
     const struct catalog_definition *definition = catalog_definition(&store->catalog, handler);

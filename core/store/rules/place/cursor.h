@@ -1,10 +1,10 @@
 /* cursor.h - walks the ready jobs of one stream in the order of their key (rank, place, id), or,
  * where another order than by priority is asked for, one priority level of it (rules §3). */
-#ifndef MOONSHIFT_STORE_RULES_CURSOR_H
-#define MOONSHIFT_STORE_RULES_CURSOR_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_CURSOR_H
+#define MOONSHIFT_STORE_RULES_PLACE_CURSOR_H
 
 #include "store/rules/ground/engine.h"
-#include "store/rules/limit.h"
+#include "store/rules/place/limit.h"
 
 struct head {
     int64_t rank, place, id, lane; /* lane 0: none */

@@ -7,8 +7,8 @@
  *   - executors that serve its stream are notified after the commit;
  *   - the capacity of the open transaction learns of the job;
  *   - a cursor that has read ahead reads again. */
-#ifndef MOONSHIFT_STORE_RULES_PLACES_H
-#define MOONSHIFT_STORE_RULES_PLACES_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_PLACES_H
+#define MOONSHIFT_STORE_RULES_PLACE_PLACES_H
 
 #include "store/rules/ground/row.h"
 

@@ -3,8 +3,8 @@
  *
  * The lanes are kept as bits of a hash: a bit that is not set is certain. They are read once, and
  * again after another connection has written. */
-#ifndef MOONSHIFT_STORE_RULES_PARKED_LANES_H
-#define MOONSHIFT_STORE_RULES_PARKED_LANES_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_PARKED_LANES_H
+#define MOONSHIFT_STORE_RULES_PLACE_PARKED_LANES_H
 
 #include "store/rules/ground/state.h"
 

@@ -3,8 +3,8 @@
  * The row is written with the job and removed in the transaction that ends it, or makes it dead;
  * with `until` a job that was done leaves it behind. A repeating job hands its key on to its next
  * occurrence. */
-#ifndef MOONSHIFT_STORE_RULES_UNIQUE_H
-#define MOONSHIFT_STORE_RULES_UNIQUE_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_UNIQUE_H
+#define MOONSHIFT_STORE_RULES_PLACE_UNIQUE_H
 
 #include "store/rules/ground/row.h"
 

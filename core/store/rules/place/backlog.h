@@ -3,8 +3,8 @@
  * Counted are jobs that have not ended and are not dead, in the transactions that move them, and
  * only where there is a limit. What comes from inside (the next occurrence of a cycle, a job that
  * is redriven) counts too, but is not refused. */
-#ifndef MOONSHIFT_STORE_RULES_BACKLOG_H
-#define MOONSHIFT_STORE_RULES_BACKLOG_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_BACKLOG_H
+#define MOONSHIFT_STORE_RULES_PLACE_BACKLOG_H
 
 #include "job/definition.h"
 #include "store/rules/ground/row.h"

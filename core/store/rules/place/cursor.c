@@ -1,7 +1,7 @@
 /* cursor.c - reads the ready jobs of one stream ahead. */
-#include "store/rules/cursor.h"
+#include "store/rules/place/cursor.h"
 #include "store/rules/ground/row.h"
-#include "store/rules/rate_limit.h"
+#include "store/rules/place/rate_limit.h"
 #include <stdlib.h>
 
 enum { CURSOR_ROOM = 64 }; /* rows that there is room for at least */

@@ -4,8 +4,8 @@
  * its end. What a dead process held counts until it is freed, what two executors hold counts once.
  * A run whose lock an operator has taken counts until it has really ended, as its lane is held. A
  * definition without a limit costs nothing. */
-#ifndef MOONSHIFT_STORE_RULES_LIMIT_H
-#define MOONSHIFT_STORE_RULES_LIMIT_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_LIMIT_H
+#define MOONSHIFT_STORE_RULES_PLACE_LIMIT_H
 
 #include "store/rules/ground/state.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "store/rules/merge.h"
+#include "store/rules/place/merge.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/serves.h"
-#include "store/rules/mark.h"
-#include "store/rules/rate_limit.h"
+#include "store/rules/place/mark.h"
+#include "store/rules/place/rate_limit.h"
 #include <stdlib.h>
 
 static struct sort_key cursor_sort_key(const struct cursor *cursor) {

@@ -1,7 +1,7 @@
 /* admission.h - what a job has while it is alive, that is, has retries left and has not ended: its
  * unique key and its place in the backlog (rules §20). */
-#ifndef MOONSHIFT_STORE_RULES_ADMISSION_H
-#define MOONSHIFT_STORE_RULES_ADMISSION_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_ADMISSION_H
+#define MOONSHIFT_STORE_RULES_PLACE_ADMISSION_H
 
 #include "store/rules/ground/row.h"
 

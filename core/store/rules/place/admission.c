@@ -1,6 +1,6 @@
-#include "store/rules/admission.h"
-#include "store/rules/backlog.h"
-#include "store/rules/unique.h"
+#include "store/rules/place/admission.h"
+#include "store/rules/place/backlog.h"
+#include "store/rules/place/unique.h"
 
 bool admission_end(struct store *store, const struct job_row *row, struct error *error) {
     return (!row->keyed || unique_release(store, row, error)) &&

@@ -1,4 +1,4 @@
-#include "store/rules/spared.h"
+#include "store/rules/place/spared.h"
 #include "store/rules/ground/capacity.h"
 
 void spared_turn(struct store *store) {

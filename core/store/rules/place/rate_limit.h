@@ -15,8 +15,8 @@
  * first asked after a boot: steps of the wall clock change nothing. A virtual clock is taken as it
  * is. What a transaction changes is written at its end. A definition without a rate costs nothing.
  */
-#ifndef MOONSHIFT_STORE_RULES_RATE_LIMIT_H
-#define MOONSHIFT_STORE_RULES_RATE_LIMIT_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_RATE_LIMIT_H
+#define MOONSHIFT_STORE_RULES_PLACE_RATE_LIMIT_H
 
 #include "store/rules/ground/state.h"
 

@@ -1,6 +1,6 @@
-#include "store/rules/suspects.h"
+#include "store/rules/place/suspects.h"
 #include "base/list.h"
-#include "store/rules/places.h"
+#include "store/rules/place/places.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-#include "store/rules/fair_share.h"
-#include "store/rules/places.h"
+#include "store/rules/place/fair_share.h"
+#include "store/rules/place/places.h"
 #include <string.h>
 
 enum { PURGE_EVERY = 1000, PURGE_ROWS = 500 };

@@ -1,9 +1,9 @@
 /* places_hot.c - the places as a turn changes them: acquiring, settling, creating, lanes. */
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
-#include "store/rules/limit.h"
-#include "store/rules/parked_lanes.h"
-#include "store/rules/places.h"
+#include "store/rules/place/limit.h"
+#include "store/rules/place/parked_lanes.h"
+#include "store/rules/place/places.h"
 
 /* ---- ready, timer, parked ---- */
 

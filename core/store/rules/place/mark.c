@@ -1,4 +1,4 @@
-#include "store/rules/mark.h"
+#include "store/rules/place/mark.h"
 #include <stdlib.h>
 
 enum { SLOW = 5000, SLOW_ROW = 10 }; /* µs: of a page, and more for each of its rows */

@@ -6,8 +6,8 @@
  * that is being served. The key of the
  * ready jobs stays as it is, so the best one is found without reading the others. Jobs without a
  * tenant (or lane) share one. Turns are counted for each priority. */
-#ifndef MOONSHIFT_STORE_RULES_FAIR_SHARE_H
-#define MOONSHIFT_STORE_RULES_FAIR_SHARE_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_FAIR_SHARE_H
+#define MOONSHIFT_STORE_RULES_PLACE_FAIR_SHARE_H
 
 #include "store/rules/ground/row.h"
 

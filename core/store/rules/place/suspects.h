@@ -5,8 +5,8 @@
  * once, and its start is written with its lock. On one executor suspects begin one after the other.
  * Where that executor vanishes, too, the suspects that had begun get a crash each. A run that ends
  * takes the mark away. */
-#ifndef MOONSHIFT_STORE_RULES_SUSPECTS_H
-#define MOONSHIFT_STORE_RULES_SUSPECTS_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_SUSPECTS_H
+#define MOONSHIFT_STORE_RULES_PLACE_SUSPECTS_H
 
 #include "store/rules/ground/state.h"
 

@@ -2,10 +2,10 @@
  *
  * The heads of a cursor for each stream or level are merged in a heap, so the cost grows with
  * streams and levels, never with rows. */
-#ifndef MOONSHIFT_STORE_RULES_MERGE_H
-#define MOONSHIFT_STORE_RULES_MERGE_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_MERGE_H
+#define MOONSHIFT_STORE_RULES_PLACE_MERGE_H
 
-#include "store/rules/cursor.h"
+#include "store/rules/place/cursor.h"
 
 struct merge {
     const struct acquire *order; /* `own` */

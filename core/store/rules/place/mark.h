@@ -5,10 +5,10 @@
  * page was slow, the next ones begin behind the last job that was taken: for a second at most, and
  * not after anything became ready here or the bell rang. Meanwhile a better job that another
  * process creates may wait. Under a virtual clock nothing waits so. */
-#ifndef MOONSHIFT_STORE_RULES_MARK_H
-#define MOONSHIFT_STORE_RULES_MARK_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_MARK_H
+#define MOONSHIFT_STORE_RULES_PLACE_MARK_H
 
-#include "store/rules/merge.h"
+#include "store/rules/place/merge.h"
 
 /* A page of so many rows took so many microseconds. */
 void marks_judge(struct store *store, int64_t took, int rows);

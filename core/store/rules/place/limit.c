@@ -1,6 +1,6 @@
-#include "store/rules/limit.h"
-#include "store/rules/places.h"
-#include "store/rules/rate_limit.h"
+#include "store/rules/place/limit.h"
+#include "store/rules/place/places.h"
+#include "store/rules/place/rate_limit.h"
 #include <stdlib.h>
 
 static bool limited(const struct catalog_definition *definition) {

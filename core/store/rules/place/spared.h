@@ -6,8 +6,8 @@
  * that meets the job there spares it, and the next one that does parks it. Behind a run of another
  * executor a job is parked at once: only those that are shown again are told to others. So each
  * executor that might take a spared job still has to look, or has it spared behind its own run. */
-#ifndef MOONSHIFT_STORE_RULES_SPARED_H
-#define MOONSHIFT_STORE_RULES_SPARED_H
+#ifndef MOONSHIFT_STORE_RULES_PLACE_SPARED_H
+#define MOONSHIFT_STORE_RULES_PLACE_SPARED_H
 
 #include "store/rules/ground/state.h"
 

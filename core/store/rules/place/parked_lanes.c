@@ -1,4 +1,4 @@
-#include "store/rules/parked_lanes.h"
+#include "store/rules/place/parked_lanes.h"
 #include "store/rules/ground/txn_hook.h"
 #include <string.h>
 

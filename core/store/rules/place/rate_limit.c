@@ -1,4 +1,4 @@
-#include "store/rules/rate_limit.h"
+#include "store/rules/place/rate_limit.h"
 #include "store/rules/ground/capacity.h"
 
 #define SLOW_MAX 6      /* a grace is doubled so often at the most */
