@@ -18,7 +18,7 @@ end
 local both = { rules "place/places", rules "place/places_hot" }
 local many = { rules "place/places", rules "place/places_hot", engine "bulk_table", server "bulk" }
 -- What has ended: written as it happens, removed by age, and with its batch.
-local history = { rules "history", rules "command/clean", rules "batch/forget" }
+local history = { rules "record/history", rules "command/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
 local batch = { rules "batch/fill", rules "batch/seed", rules "batch/commands",
   rules "left" }
@@ -40,18 +40,18 @@ local writers = {
     server "left" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },
-  ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
+  ended = { rules "record/history", engine "bulk_table", server "bulk", rules "command/removal" },
+  ended_by_job = { rules "record/history" }, ended_by_instance = { rules "record/history" },
   -- On a server failed runs are written as a set.
   attempt = with(history, server "bulk"), line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
-  progress = { rules "history", rules "work/settle", rules "command/job_commands",
+  progress = { rules "record/history", rules "work/settle", rules "command/job_commands",
     rules "work/executor",
     engine "purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
-  incident = { rules "incident", rules "process/caller_incident",
+  incident = { rules "record/incident", rules "record/caller_incident",
     rules "process/stuck_instance", server "bulk", rules "stuck",
-    rules "fleet/handlers", rules "command/clean",
+    rules "record/handlers", rules "command/clean",
     rules "batch/forget", engine "statements", server "statements" },
   stuck = { rules "stuck" },
 
@@ -82,9 +82,9 @@ local writers = {
   large_value = { rules "process/large_value" },
   searched = { rules "process/searched" }, searched_name = { rules "process/searched" },
   user_task = { rules "process/user_task" }, past = { rules "process/past" },
-  trail = { rules "process/trail" }, trail_of = { rules "process/trail" },
+  trail = { rules "record/trail" }, trail_of = { rules "record/trail" },
 
-  operation = { rules "command/operation", rules "command/clean" },
+  operation = { rules "record/operation", rules "command/clean" },
 
   unique_key = { server "set", server "bulk", rules "place/unique", rules "intake" },
   lane_backlog = { rules "place/backlog" },
@@ -107,9 +107,9 @@ local writers = {
   occurrence = { rules "schedule/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
-  meta = { server "transaction", rules "ground/state", engine "purge", rules "history",
+  meta = { server "transaction", rules "ground/state", engine "purge", rules "record/history",
     rules "place/fair_share",
-    rules "process/trail", rules "fleet/retire",
+    rules "record/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }
 

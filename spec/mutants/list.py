@@ -230,7 +230,7 @@ MUTANTS = [
 """)]},
     {"name": "all-plain", "by": "spec/core/store/sqlite/unread_contract",
      "breaks": "jobs are locked unread whose rows decide whether they may be taken",
-     "changes": [("core/store/rules/work/bulk.c", """
+     "changes": [("core/store/rules/record/bulk.c", """
         return number_if(place_is_plain(job), 1);
 """, """
         return number_if(true, 1);
@@ -259,7 +259,7 @@ MUTANTS = [
 """)]},
     {"name": "thousands-untold", "by": "spec/core/store/sqlite/settle_bulk_contract",
      "breaks": "of more ends than fit into memory at once the history keeps the last ones",
-     "changes": [("core/store/rules/work/bulk.c", """
+     "changes": [("core/store/rules/record/bulk.c", """
     return bulk_keep(&store->endings, row, &full, error) && (!full || bulk_settled(store, error));
 """, """
     bool kept = bulk_keep(&store->endings, row, &full, error);
@@ -599,7 +599,7 @@ MUTANTS = [
 """)]},
     {"name": "incident-twice", "by": "I10",
      "breaks": "a job that dies opens two incidents",
-     "changes": [("core/store/rules/incident.h", """
+     "changes": [("core/store/rules/record/incident.h", """
     " FROM job j WHERE j.id=" job " AND NOT EXISTS (SELECT 1 FROM incident i WHERE i.job=" job     \\
     " AND i.ended IS NULL AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
 """, """
@@ -612,7 +612,7 @@ MUTANTS = [
 """)]},
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
-     "changes": [("core/store/rules/incident.c", """
+     "changes": [("core/store/rules/record/incident.c", """
                    "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
                    " AND type<>'" INCIDENT_HANDLER_STUCK "'",
 """, """
@@ -1034,7 +1034,7 @@ local variables = require "moonshift.process.variables"
 """)]},
     {"name": "incident-opened-unknown", "by": "spec/core/store/incident_contract",
      "breaks": "that a command has opened an incident is not remembered",
-     "changes": [("core/store/rules/incident.c", """
+     "changes": [("core/store/rules/record/incident.c", """
     store->incidents = 1;
     bool done = incident_insert(store, row, job->id, type, now, error);
 """, """

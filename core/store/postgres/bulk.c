@@ -1,9 +1,10 @@
-/* bulk.c - the rows that a bulk keeps (rules/work/bulk.h), written as a set: an array a column. */
+/* bulk.c - the rows that a bulk keeps (rules/record/bulk.h), written as a set: an array a column.
+ */
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/driver.h"
-#include "store/rules/history.h"
-#include "store/rules/incident.h"
+#include "store/rules/record/history.h"
+#include "store/rules/record/incident.h"
 #include <stdlib.h>
 
 #define F(member) JOB_FIELD_##member

@@ -2,9 +2,9 @@
 #include "base/log.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/turn.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/locks.h"
 #include "store/rules/place/mark.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 #define GAP INT64_C(1000000) /* more than a lost tail has handed out */

@@ -5,7 +5,7 @@
 #include "store/rules/intake.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
-#include "store/rules/tell.h"
+#include "store/rules/record/tell.h"
 
 /* So many keep the lock as long as four thousand jobs that are created. */
 enum { PLACE_ROWS = 10000, SINGLE_ROWS = 1000 };

@@ -1,6 +1,6 @@
 #include "store/rules/stuck.h"
-#include "store/rules/incident.h"
-#include "store/rules/tell.h"
+#include "store/rules/record/incident.h"
+#include "store/rules/record/tell.h"
 #include <stdio.h>
 
 /* One more run of a job that has an open one tells the newer story. */

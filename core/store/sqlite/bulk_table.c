@@ -1,6 +1,6 @@
 #include "store/sqlite/bulk_table.h"
-#include "store/rules/history.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/history.h"
 #include "store/sqlite/connection.h"
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/instance.h"
-#include "store/rules/tell.h"
+#include "store/rules/record/tell.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
 #include "store/sqlite/bulk_table.h"

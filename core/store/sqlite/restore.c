@@ -2,7 +2,7 @@
  * checked and synced before anything is moved. */
 #include "base/crash_point.h"
 #include "store/backup.h"
-#include "store/rules/command/operation.h"
+#include "store/rules/record/operation.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/file.h"

@@ -1,5 +1,5 @@
 /* tend.c - what SQLite does for itself when there is time. */
-#include "store/rules/history.h"
+#include "store/rules/record/history.h"
 #include "store/sqlite/connection.h"
 
 void sqlite_set_clock(struct store *store, struct clock *clock) {

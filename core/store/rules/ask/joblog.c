@@ -9,7 +9,7 @@
 #include "store/rules/ask/entry.h"
 #include "store/rules/ground/columns.h"
 #include "store/rules/ground/query.h"
-#include "store/rules/history.h"
+#include "store/rules/record/history.h"
 #include <string.h>
 
 #define LOG_COLUMNS                                                                                \

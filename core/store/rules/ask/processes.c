@@ -5,10 +5,10 @@
 #include "store/rules/ground/columns.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/ground/variables.h"
-#include "store/rules/process/frame.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/stuck_instance.h"
+#include "store/rules/record/frame.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

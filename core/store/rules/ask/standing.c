@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "store/rules/ask/processes.h"
 #include "store/rules/ground/columns.h"
-#include "store/rules/process/frame.h"
+#include "store/rules/record/frame.h"
 #include <string.h>
 
 #define OF_PROCESS " FROM instance i JOIN process_version v ON v.id=i.version WHERE v.key=?1"

@@ -1,7 +1,7 @@
 #include "store/rules/ask/why_place.h"
 #include "base/json.h"
 #include "store/rules/ground/columns.h"
-#include "store/rules/process/frame.h"
+#include "store/rules/record/frame.h"
 #include <string.h>
 
 enum { PLACES_MAX = 100, NAMES_MAX = 5 };

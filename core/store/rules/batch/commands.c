@@ -2,7 +2,7 @@
  * changes with the first step; its jobs follow in steps of at most 1 000. */
 #include "store/rules/command/commands.h"
 #include "store/rules/batch/batch.h"
-#include "store/rules/command/operation.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 #define PARTS 50 /* of one step: they may be large */

@@ -5,8 +5,8 @@
 #include "store/batch.h"
 #include "store/rules/ask/jobs.h"
 #include "store/rules/batch/batch.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/ground/engine.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

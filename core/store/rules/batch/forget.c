@@ -1,6 +1,6 @@
 /* forget.c - the history of a batch's jobs goes with it (rules §17). */
 #include "store/rules/batch/batch.h"
-#include "store/rules/history.h"
+#include "store/rules/record/history.h"
 
 struct forgotten {
     int64_t job, seq; /* seq 0: of an attempt */

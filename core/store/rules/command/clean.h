@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_COMMAND_CLEAN_H
 
 #include "job/cleanup.h"
-#include "store/rules/history.h"
+#include "store/rules/record/history.h"
 
 struct cleaned {
     int64_t count[HISTORY_KINDS];

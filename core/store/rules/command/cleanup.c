@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "store/rules/command/clean.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/ground/defined.h"
+#include "store/rules/record/operation.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/ask/jobs.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/ground/defined.h"
+#include "store/rules/record/operation.h"
 #include "store/rules/stuck.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* definitions.c - what an operator does to a definition, and to its jobs with it (rules §7, §10,
  * §11, §12). A definition is its name in the store: what is set here survives new deployments. */
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 /* The definition before the verb. */

@@ -3,13 +3,13 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/change.h"
 #include "store/rules/ground/defined.h"
-#include "store/rules/history.h"
-#include "store/rules/incident.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/history.h"
+#include "store/rules/record/incident.h"
+#include "store/rules/record/tell.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/schedule/occurrence.h"
-#include "store/rules/tell.h"
 #include <stdio.h>
 
 /* ---- retries ---- */

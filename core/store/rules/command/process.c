@@ -1,10 +1,10 @@
 /* process.c - suspending and activating a process, or one version of it: nothing of it starts, and
  * the jobs of its definitions wait (rules §23). And who does a user task. */
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/process/caller.h"
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/version.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 /* Its start timers; with their instances all of its jobs. */

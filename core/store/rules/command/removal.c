@@ -3,7 +3,7 @@
 #include "store/rules/ask/joblog.h"
 #include "store/rules/command/clean.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 enum { FILE_FIRST = 100000 }; /* ended jobs that are filed by number before any is looked for */

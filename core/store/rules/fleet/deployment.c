@@ -3,7 +3,6 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/ground/columns.h"
 #include "store/rules/ground/query.h"
@@ -11,6 +10,7 @@
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/process/version.h"
+#include "store/rules/record/operation.h"
 #include "store/rules/schedule/schedule.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/ground/columns.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

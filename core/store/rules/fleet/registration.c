@@ -1,7 +1,7 @@
 /* registration.c - whose deployments a deployment-aware executor serves, kept per executor name:
  * loading registers, and so does an operator by hand (rules §13). */
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 static bool registration_write(struct store *store, int64_t deployment, const char *executor,

@@ -1,8 +1,8 @@
 /* retire.c - deployments that nobody needs are removed: their files and registrations go, what
  * became of their jobs stays (rules §13). */
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
 #include "store/rules/fleet/executor_list.h"
+#include "store/rules/record/operation.h"
 #include <stdio.h>
 
 enum { STEP_ROWS = 1000 };                        /* jobs that one step looks at */

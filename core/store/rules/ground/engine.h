@@ -3,7 +3,7 @@
 #define MOONSHIFT_STORE_RULES_GROUND_ENGINE_H
 
 #include "store/rules/ground/running.h"
-#include "store/rules/work/bulk.h"
+#include "store/rules/record/bulk.h"
 #include "store/store.h"
 
 struct catalog_stream;

@@ -8,7 +8,7 @@
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/id_set.h"
 #include "store/rules/ground/peers.h"
-#include "store/rules/work/bulk.h"
+#include "store/rules/record/bulk.h"
 #include "store/sql/db.h"
 #include "store/store.h"
 

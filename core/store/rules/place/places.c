@@ -1,10 +1,10 @@
 #include "store/rules/place/places.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
-#include "store/rules/incident.h"
 #include "store/rules/place/limit.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/spared.h"
+#include "store/rules/record/incident.h"
 
 enum { FEW = 32 }; /* parts of `ready` */
 

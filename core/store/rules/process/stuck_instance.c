@@ -1,9 +1,9 @@
 #include "store/rules/process/stuck_instance.h"
 #include "base/crash_point.h"
 #include "job/job.h"
-#include "store/rules/incident.h"
-#include "store/rules/process/caller_incident.h"
-#include "store/rules/tell.h"
+#include "store/rules/record/caller_incident.h"
+#include "store/rules/record/incident.h"
+#include "store/rules/record/tell.h"
 #include <stdio.h>
 
 static bool stuck_insert(struct store *store, const struct unit_instance *one, time_ms now,

@@ -11,10 +11,10 @@
 #include "store/rules/process/searched.h"
 #include "store/rules/process/stuck_instance.h"
 #include "store/rules/process/subscription.h"
-#include "store/rules/process/trail.h"
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/version.h"
 #include "store/rules/process/waiting.h"
+#include "store/rules/record/trail.h"
 #include <string.h>
 
 /* ---- the guard ---- */

@@ -9,8 +9,8 @@
 #include "store/rules/place/spared.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/frame_page.h"
+#include "store/rules/record/tell.h"
 #include "store/rules/schedule/cycle.h"
-#include "store/rules/tell.h"
 #include "store/rules/work/taking.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>

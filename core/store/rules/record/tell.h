@@ -1,8 +1,8 @@
 /* tell.h - whom a transaction tells of what it does: people of an incident (rules §10, the setting
  * `notify`), hooks of events that no Lua state has seen (rules §21). It is noted as it happens, and
  * written as jobs before the transaction ends. */
-#ifndef MOONSHIFT_STORE_RULES_TELL_H
-#define MOONSHIFT_STORE_RULES_TELL_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_TELL_H
+#define MOONSHIFT_STORE_RULES_RECORD_TELL_H
 
 #include "job/outcome.h"
 #include "store/rules/ground/row.h"

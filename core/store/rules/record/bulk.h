@@ -3,8 +3,8 @@
  * Rows are kept until there are enough of them. Then one statement a table writes them, the narrow
  * ones in the order of their key. That is much faster than a statement a row. How a statement gets
  * at the rows is the engine's matter (store_engine.bulk). */
-#ifndef MOONSHIFT_STORE_RULES_WORK_BULK_H
-#define MOONSHIFT_STORE_RULES_WORK_BULK_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_BULK_H
+#define MOONSHIFT_STORE_RULES_RECORD_BULK_H
 
 #include "store/rules/ground/lasting.h"
 

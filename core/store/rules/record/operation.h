@@ -1,6 +1,6 @@
 /* operation.h - the operation log: who changed what, one entry a call (rules §11). */
-#ifndef MOONSHIFT_STORE_RULES_COMMAND_OPERATION_H
-#define MOONSHIFT_STORE_RULES_COMMAND_OPERATION_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_OPERATION_H
+#define MOONSHIFT_STORE_RULES_RECORD_OPERATION_H
 
 #include "store/rules/ground/state.h"
 

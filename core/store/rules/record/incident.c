@@ -1,10 +1,10 @@
-#include "store/rules/incident.h"
+#include "store/rules/record/incident.h"
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/command/operation.h"
-#include "store/rules/process/caller_incident.h"
-#include "store/rules/tell.h"
+#include "store/rules/record/caller_incident.h"
+#include "store/rules/record/operation.h"
+#include "store/rules/record/tell.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* incident.h - what needs a person (rules §10): at most one open incident for a job, beside one
  * that tells of a run which does not end. */
-#ifndef MOONSHIFT_STORE_RULES_INCIDENT_H
-#define MOONSHIFT_STORE_RULES_INCIDENT_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_INCIDENT_H
+#define MOONSHIFT_STORE_RULES_RECORD_INCIDENT_H
 
 #include "job/notify.h"
 #include "store/rules/ground/state.h"

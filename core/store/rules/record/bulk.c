@@ -1,10 +1,10 @@
-#include "store/rules/work/bulk.h"
+#include "store/rules/record/bulk.h"
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/rules/history.h"
-#include "store/rules/incident.h"
 #include "store/rules/place/cursor.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/history.h"
+#include "store/rules/record/incident.h"
 #include <stdlib.h>
 #include <string.h>
 

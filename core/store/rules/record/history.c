@@ -1,7 +1,7 @@
-#include "store/rules/history.h"
+#include "store/rules/record/history.h"
 #include "base/crash_point.h"
 #include "base/json.h"
-#include "store/rules/process/trail.h"
+#include "store/rules/record/trail.h"
 #include <stdlib.h>
 
 #define SNOOZES_KEPT 100 /* of one job, which may go on for ever */

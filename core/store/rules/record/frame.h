@@ -1,7 +1,7 @@
 /* frame.h - what the frame of an instance says to people (its shape: lua/moonshift/process/
  * frame.lua). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_FRAME_H
-#define MOONSHIFT_STORE_RULES_PROCESS_FRAME_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_FRAME_H
+#define MOONSHIFT_STORE_RULES_RECORD_FRAME_H
 
 #include "base/error.h"
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "store/rules/tell.h"
+#include "store/rules/record/tell.h"
 #include "base/text.h"
 #include "job/hook.h"
 #include "job/notify.h"

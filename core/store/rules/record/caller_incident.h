@@ -1,9 +1,9 @@
 /* caller_incident.h - incidents of callers (rules §10): an instance that cannot go on holds up
  * every instance above it, so each of these has an open incident, too. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_CALLER_INCIDENT_H
-#define MOONSHIFT_STORE_RULES_PROCESS_CALLER_INCIDENT_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_CALLER_INCIDENT_H
+#define MOONSHIFT_STORE_RULES_RECORD_CALLER_INCIDENT_H
 
-#include "store/rules/incident.h"
+#include "store/rules/record/incident.h"
 
 /* Opens one in each caller of the open incident `id`, up to the root: at the calling activity, with
  * the incident below as its cause and `id` as its root cause. Callers that have one stay. */

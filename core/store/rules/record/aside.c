@@ -1,8 +1,8 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/ground/care.h"
-#include "store/rules/incident.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/incident.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "store/rules/process/caller_incident.h"
+#include "store/rules/record/caller_incident.h"
 #include "base/crash_point.h"
 #include "base/json.h"
-#include "store/rules/process/frame.h"
 #include "store/rules/process/instance.h"
+#include "store/rules/record/frame.h"
 #include <string.h>
 
 enum { CALLERS_MAX = 1000 }; /* above one instance; a chain that is longer is damaged */

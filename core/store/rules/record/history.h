@@ -1,6 +1,6 @@
 /* history.h - what is appended about runs (rules §16): ended jobs, failed attempts, lines. */
-#ifndef MOONSHIFT_STORE_RULES_HISTORY_H
-#define MOONSHIFT_STORE_RULES_HISTORY_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_HISTORY_H
+#define MOONSHIFT_STORE_RULES_RECORD_HISTORY_H
 
 #include "job/outcome.h"
 #include "store/rules/ground/row.h"

@@ -1,4 +1,4 @@
-#include "store/rules/command/operation.h"
+#include "store/rules/record/operation.h"
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* trail.h - what the units of an instance did: a row a unit, appended. The index by instance is
  * filed behind, as that of ended jobs is. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_TRAIL_H
-#define MOONSHIFT_STORE_RULES_PROCESS_TRAIL_H
+#ifndef MOONSHIFT_STORE_RULES_RECORD_TRAIL_H
+#define MOONSHIFT_STORE_RULES_RECORD_TRAIL_H
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"

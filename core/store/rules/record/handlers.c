@@ -1,8 +1,8 @@
 /* handlers.c - which handlers each executor serves, and one incident for every handler with ready
  * jobs that no live executor serves: such jobs are left alone (rules §13). */
 #include "base/json.h"
-#include "store/rules/incident.h"
-#include "store/rules/tell.h"
+#include "store/rules/record/incident.h"
+#include "store/rules/record/tell.h"
 #include <stdio.h>
 #include <stdlib.h>
 

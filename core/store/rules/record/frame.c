@@ -1,4 +1,4 @@
-#include "store/rules/process/frame.h"
+#include "store/rules/record/frame.h"
 #include "base/json.h"
 #include <string.h>
 

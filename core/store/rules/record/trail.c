@@ -1,4 +1,4 @@
-#include "store/rules/process/trail.h"
+#include "store/rules/record/trail.h"
 #include "base/crash_point.h"
 
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
