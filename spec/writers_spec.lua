@@ -35,7 +35,7 @@ local writers = {
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
-  job = { rules "work/create", engine "bulk_table", server "bulk", rules "ground/row",
+  job = { rules "create/create", engine "bulk_table", server "bulk", rules "ground/row",
     engine "purge",
     server "left" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
@@ -86,11 +86,11 @@ local writers = {
 
   operation = { rules "record/operation", rules "command/clean" },
 
-  unique_key = { server "set", server "bulk", rules "place/unique", rules "intake" },
+  unique_key = { server "set", server "bulk", rules "place/unique", rules "create/intake" },
   lane_backlog = { rules "place/backlog" },
   rate = { rules "place/rate_limit" },
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
-  intake = { rules "intake" },
+  intake = { rules "create/intake" },
   request = { rules "ground/request" },
   tray = { engine "group_commit", engine "restore" },
   location = { engine "location" },
@@ -100,11 +100,11 @@ local writers = {
     rules "command/clean" },
   batch_part = batch,
   -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
-  cycle = { rules "schedule/cycle", rules "schedule/schedule", rules "command/recycle",
-    rules "intake" },
-  schedule = { rules "schedule/schedule", rules "schedule/cycle",
+  cycle = { rules "create/cycle", rules "schedule/schedule", rules "command/recycle",
+    rules "create/intake" },
+  schedule = { rules "schedule/schedule", rules "create/cycle",
     rules "schedule/commands" },
-  occurrence = { rules "schedule/occurrence", rules "schedule/schedule" },
+  occurrence = { rules "create/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
   meta = { server "transaction", rules "ground/state", engine "purge", rules "record/history",

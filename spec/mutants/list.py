@@ -11,7 +11,7 @@ run over a server.
 SETTLE = "core/store/rules/work/settle.c"
 FENCE = "core/store/rules/work/fence.c"
 LOCKS = "core/store/rules/locks.c"
-CYCLE = "core/store/rules/schedule/cycle.c"
+CYCLE = "core/store/rules/create/cycle.c"
 ACQUIRE = "core/store/rules/work/acquire.c"
 TRANSACTION = "core/store/sqlite/transaction.c"
 PURGE = "core/store/sqlite/purge.c"
@@ -479,7 +479,7 @@ MUTANTS = [
 """)]},
     {"name": "created-and-taken", "by": "spec/core/run/turn_contract",
      "breaks": "a job is locked as it is created, although better ones wait",
-     "changes": [("core/store/rules/work/prelock.c", """
+     "changes": [("core/store/rules/create/prelock.c", """
         (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
 """, """
         (capacity->ready.left && own.id < 0))
@@ -663,7 +663,7 @@ MUTANTS = [
 """)]},
     {"name": "draining-and-taking", "by": "spec/core/run/turn_contract",
      "breaks": "an executor that is drained takes what its own jobs create",
-     "changes": [("core/store/rules/work/prelock.c", """
+     "changes": [("core/store/rules/create/prelock.c", """
     if (store->self.draining || job->suspended || !due || job->repeat ||
 """, """
     if (job->suspended || !due || job->repeat ||
@@ -679,7 +679,7 @@ MUTANTS = [
 """)]},
     {"name": "pre-locked-lost", "by": "I18",
      "breaks": "a job that is locked when it is created is never begun",
-     "changes": [("core/store/rules/work/prelock.c", """
+     "changes": [("core/store/rules/create/prelock.c", """
     prelock_insert(store, copy);
     capacity->room--;
 """, """
@@ -741,7 +741,7 @@ MUTANTS = [
 """)]},
     {"name": "replaced-too-early", "by": "spec/life/overlap_spec.lua",
      "breaks": "a run of a schedule begins while the handler of the cancelled one is cut off",
-     "changes": [("core/store/rules/schedule/occurrence.c", """
+     "changes": [("core/store/rules/create/occurrence.c", """
                  " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
 """, """
                  " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"

@@ -2,6 +2,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/turn.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/mark.h"
@@ -11,7 +12,6 @@
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 #include <string.h>

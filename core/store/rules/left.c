@@ -1,8 +1,8 @@
 /* left.c - removes or completes what a dead process has left of a batch or an intake (rules §1,
  * §17). Each is written in several transactions. The writer is dead if its sign of life is gone. */
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/intake.h"
 #include "store/rules/ground/engine.h"
-#include "store/rules/intake.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/list.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/occurrence.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
@@ -9,7 +10,6 @@
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/schedule/occurrence.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/prelock.h"
 #include "store/rules/fleet/beside.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/place/fair_share.h"
@@ -8,7 +9,6 @@
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
 #include "store/sqlite/bulk_table.h"
 #include "store/sqlite/engine.h"

@@ -1,6 +1,6 @@
 #include "store/sqlite/purge.h"
 #include "base/crash_point.h"
-#include "store/rules/intake.h"
+#include "store/rules/create/intake.h"
 #include "store/sqlite/engine.h"
 #include <stdlib.h>
 #include <string.h>

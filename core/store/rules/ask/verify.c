@@ -1,7 +1,7 @@
 /* verify.c - is the store whole, and is every job in exactly one place? */
 #include "store/rules/process/verify.h"
+#include "store/rules/create/intake.h"
 #include "store/rules/ground/state.h"
-#include "store/rules/intake.h"
 
 #define NO_PURGE_PENDING                                                                           \
     "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \

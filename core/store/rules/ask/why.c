@@ -2,9 +2,9 @@
  * is read in one look at the store, so the answer is right at that instant. */
 #include "store/rules/ask/why.h"
 #include "base/json.h"
+#include "store/rules/create/occurrence.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/record/history.h"
-#include "store/rules/schedule/occurrence.h"
 #include "time/span.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #include "store/rules/command/change.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/occurrence.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/operation.h"
-#include "store/rules/schedule/occurrence.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,14 +2,14 @@
  * cycles in recycle.c. */
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/change.h"
+#include "store/rules/create/cycle.h"
+#include "store/rules/create/occurrence.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/schedule/cycle.h"
-#include "store/rules/schedule/occurrence.h"
 #include <stdio.h>
 
 /* ---- retries ---- */

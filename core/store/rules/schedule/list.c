@@ -1,8 +1,8 @@
 /* list.c - questions about schedules. */
 #include "base/json.h"
+#include "store/rules/create/cycle.h"
 #include "store/rules/ground/columns.h"
 #include "store/rules/ground/query.h"
-#include "store/rules/schedule/cycle.h"
 #include "time/repeat.h"
 
 const struct ask_column schedule_columns[] = {

@@ -2,7 +2,7 @@
 #include "base/crash_point.h"
 #include "job/job_spec.h"
 #include "store/rules/command/commands.h"
-#include "store/rules/schedule/cycle.h"
+#include "store/rules/create/cycle.h"
 #include "time/repeat.h"
 #include <stdlib.h>
 #include <string.h>

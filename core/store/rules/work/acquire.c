@@ -1,6 +1,7 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "base/crash_point.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/cycle.h"
 #include "store/rules/ground/care.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/mark.h"
@@ -10,7 +11,6 @@
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/schedule/cycle.h"
 #include "store/rules/work/taking.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>

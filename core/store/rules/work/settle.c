@@ -5,6 +5,8 @@
 #include "job/suspension.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/create/occurrence.h"
+#include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/place/admission.h"
@@ -21,9 +23,7 @@
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/schedule/occurrence.h"
 #include "store/rules/stuck.h"
-#include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 

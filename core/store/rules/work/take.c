@@ -1,11 +1,11 @@
 /* take.c - one job by hand (rules §8), and what a running job does with its own lock (rules §4). */
 #include "store/rules/batch/batch.h"
+#include "store/rules/create/cycle.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/record/operation.h"
-#include "store/rules/schedule/cycle.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
 

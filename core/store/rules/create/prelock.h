@@ -1,7 +1,7 @@
 /* prelock.h - new jobs that are locked as they are created: follow-ups in the lane of the run that
  * creates them, and jobs that would be acquired next anyway (rules §4). */
-#ifndef MOONSHIFT_STORE_RULES_WORK_PRELOCK_H
-#define MOONSHIFT_STORE_RULES_WORK_PRELOCK_H
+#ifndef MOONSHIFT_STORE_RULES_CREATE_PRELOCK_H
+#define MOONSHIFT_STORE_RULES_CREATE_PRELOCK_H
 
 #include "store/rules/ground/state.h"
 

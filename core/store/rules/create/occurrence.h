@@ -1,7 +1,7 @@
 /* occurrence.h - the runs of a schedule that have begun and may not have ended: what an occurrence
  * that falls due meets (rules §20: overlap). */
-#ifndef MOONSHIFT_STORE_RULES_SCHEDULE_OCCURRENCE_H
-#define MOONSHIFT_STORE_RULES_SCHEDULE_OCCURRENCE_H
+#ifndef MOONSHIFT_STORE_RULES_CREATE_OCCURRENCE_H
+#define MOONSHIFT_STORE_RULES_CREATE_OCCURRENCE_H
 
 #include "store/rules/ground/row.h"
 

@@ -1,4 +1,4 @@
-#include "store/rules/work/claims.h"
+#include "store/rules/create/claims.h"
 #include "store/rules/place/backlog.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "store/rules/replace.h"
+#include "store/rules/create/replace.h"
 #include "base/crash_point.h"
+#include "store/rules/create/cycle.h"
 #include "store/rules/ground/stream.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
-#include "store/rules/schedule/cycle.h"
 #include <stdio.h>
 
 /* A message that gets a date is a timer, and the other way round. 0: error. */

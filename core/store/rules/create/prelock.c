@@ -1,4 +1,4 @@
-#include "store/rules/work/prelock.h"
+#include "store/rules/create/prelock.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/row.h"

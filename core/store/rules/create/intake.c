@@ -1,4 +1,4 @@
-#include "store/rules/intake.h"
+#include "store/rules/create/intake.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/place/backlog.h"

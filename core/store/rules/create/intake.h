@@ -1,6 +1,6 @@
 /* intake.h - what the other verbs must know of jobs that are in no place yet (rules §1). */
-#ifndef MOONSHIFT_STORE_RULES_INTAKE_H
-#define MOONSHIFT_STORE_RULES_INTAKE_H
+#ifndef MOONSHIFT_STORE_RULES_CREATE_INTAKE_H
+#define MOONSHIFT_STORE_RULES_CREATE_INTAKE_H
 
 #include "store/intake.h"
 #include "store/rules/ground/row.h"

@@ -2,8 +2,8 @@
  * sets (rules §20).
  *
  * The result is that of claiming one after the other: of two jobs with one key the first has it. */
-#ifndef MOONSHIFT_STORE_RULES_WORK_CLAIMS_H
-#define MOONSHIFT_STORE_RULES_WORK_CLAIMS_H
+#ifndef MOONSHIFT_STORE_RULES_CREATE_CLAIMS_H
+#define MOONSHIFT_STORE_RULES_CREATE_CLAIMS_H
 
 #include "store/rules/place/unique.h"
 

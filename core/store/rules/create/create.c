@@ -1,6 +1,10 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row
  * (rules §1; §7: an override on the definition; §12: suspended ones). */
 #include "base/crash_point.h"
+#include "store/rules/create/claims.h"
+#include "store/rules/create/cycle.h"
+#include "store/rules/create/prelock.h"
+#include "store/rules/create/replace.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/stream.h"
 #include "store/rules/place/backlog.h"
@@ -9,10 +13,6 @@
 #include "store/rules/place/unique.h"
 #include "store/rules/process/version.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/replace.h"
-#include "store/rules/schedule/cycle.h"
-#include "store/rules/work/claims.h"
-#include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
 
 static void create_priority(struct job_spec *spec, const struct catalog_stream *stream) {

@@ -2,8 +2,8 @@
  *
  * The job that waits for its date has a row in the table cycle; the row moves on to its successor,
  * so that there is one for each cycle, whatever becomes of the occurrences before. */
-#ifndef MOONSHIFT_STORE_RULES_SCHEDULE_CYCLE_H
-#define MOONSHIFT_STORE_RULES_SCHEDULE_CYCLE_H
+#ifndef MOONSHIFT_STORE_RULES_CREATE_CYCLE_H
+#define MOONSHIFT_STORE_RULES_CREATE_CYCLE_H
 
 #include "store/rules/ground/row.h"
 

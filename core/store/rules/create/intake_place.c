@@ -2,7 +2,7 @@
  * become ready, many at a time. */
 #include "base/crash_point.h"
 #include "job/hook.h"
-#include "store/rules/intake.h"
+#include "store/rules/create/intake.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/tell.h"

@@ -1,4 +1,4 @@
-#include "store/rules/schedule/occurrence.h"
+#include "store/rules/create/occurrence.h"
 #include "store/rules/ground/capacity.h"
 
 bool occurrence_begin(struct store *store, const char *schedule, int64_t job, time_ms now,

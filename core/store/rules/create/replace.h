@@ -1,6 +1,6 @@
 /* replace.h - a new job whose unique key a waiting one holds: that one becomes it (rules §20). */
-#ifndef MOONSHIFT_STORE_RULES_REPLACE_H
-#define MOONSHIFT_STORE_RULES_REPLACE_H
+#ifndef MOONSHIFT_STORE_RULES_CREATE_REPLACE_H
+#define MOONSHIFT_STORE_RULES_CREATE_REPLACE_H
 
 #include "store/rules/ground/row.h"
 
