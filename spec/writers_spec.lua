@@ -45,15 +45,15 @@ local writers = {
   -- On a server failed runs are written as a set.
   attempt = with(history, server "bulk"), line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
-  progress = { rules "record/history", rules "work/settle", rules "command/job_commands",
+  progress = { rules "record/history", rules "work/settle", rules "job/job_commands",
     rules "work/executor",
     engine "purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "record/incident", rules "record/caller_incident",
-    rules "process/stuck_instance", server "bulk", rules "stuck",
+    rules "process/stuck_instance", server "bulk", rules "job/stuck",
     rules "record/handlers", rules "command/clean",
     rules "batch/forget", engine "statements", server "statements" },
-  stuck = { rules "stuck" },
+  stuck = { rules "job/stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
   definition = { rules "fleet/deployment", rules "ground/stream", rules "command/definitions",
@@ -100,7 +100,7 @@ local writers = {
     rules "command/clean" },
   batch_part = batch,
   -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
-  cycle = { rules "create/cycle", rules "schedule/schedule", rules "command/recycle",
+  cycle = { rules "create/cycle", rules "schedule/schedule", rules "job/recycle",
     rules "create/intake" },
   schedule = { rules "schedule/schedule", rules "create/cycle",
     rules "schedule/commands" },

@@ -10,7 +10,7 @@ run over a server.
 
 SETTLE = "core/store/rules/work/settle.c"
 FENCE = "core/store/rules/work/fence.c"
-LOCKS = "core/store/rules/locks.c"
+LOCKS = "core/store/rules/job/locks.c"
 CYCLE = "core/store/rules/create/cycle.c"
 ACQUIRE = "core/store/rules/work/acquire.c"
 TRANSACTION = "core/store/sqlite/transaction.c"
@@ -769,7 +769,7 @@ MUTANTS = [
         return db_run""")]},
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",
-     "changes": [("core/store/rules/command/job_commands.c", """
+     "changes": [("core/store/rules/job/job_commands.c", """
            place_unlock_job(store, row->id, error);
 """, """
            true;
@@ -1016,7 +1016,7 @@ local variables = require "moonshift.process.variables"
 """)]},
     {"name": "running-job-deleted", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that runs is deleted",
-     "changes": [("core/store/rules/command/job_commands.c", """
+     "changes": [("core/store/rules/job/job_commands.c", """
     (void)change;
     if (!row->token)
         return true;

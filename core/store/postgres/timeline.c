@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/turn.h"
-#include "store/rules/locks.h"
+#include "store/rules/job/locks.h"
 #include "store/rules/place/mark.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "job/command.h"
-#include "store/rules/command/change.h"
 #include "store/rules/ground/defined.h"
+#include "store/rules/job/change.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

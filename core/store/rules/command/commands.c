@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "store/rules/ask/jobs.h"
 #include "store/rules/ground/defined.h"
+#include "store/rules/job/stuck.h"
 #include "store/rules/record/operation.h"
-#include "store/rules/stuck.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

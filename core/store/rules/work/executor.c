@@ -1,9 +1,9 @@
 /* executor.c - joining, renewing the lease, leaving (rules §4, §15). */
 #include "base/crash_point.h"
 #include "store/rules/fleet/executor_list.h"
-#include "store/rules/locks.h"
+#include "store/rules/job/locks.h"
+#include "store/rules/job/stuck.h"
 #include "store/rules/place/suspects.h"
-#include "store/rules/stuck.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * (rules §4). */
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
-#include "store/rules/locks.h"
+#include "store/rules/job/locks.h"
+#include "store/rules/job/stuck.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/lane.h"
-#include "store/rules/stuck.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
 #include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/job/stuck.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/backlog.h"
 #include "store/rules/place/fair_share.h"
@@ -23,7 +24,6 @@
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/stuck.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 

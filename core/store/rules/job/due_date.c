@@ -1,7 +1,7 @@
 /* due_date.c - an operator sets a due date, or has it counted anew (rules §11, §14). */
 #include "job/job_spec.h"
-#include "store/rules/command/change.h"
 #include "store/rules/create/cycle.h"
+#include "store/rules/job/change.h"
 #include "time/repeat.h"
 #include "time/span.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* recycle.c - an operator gives a job that waits for its date another cycle (rules §11, §14). */
-#include "store/rules/command/change.h"
+#include "store/rules/job/change.h"
 #include "time/repeat.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "store/rules/locks.h"
+#include "store/rules/job/locks.h"
 #include "base/crash_point.h"
 #include "base/list.h"
 #include "store/rules/batch/batch.h"

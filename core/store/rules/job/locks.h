@@ -1,7 +1,7 @@
 /* locks.h - giving back what an executor holds: when it leaves, is dead or is overdue
  * (rules §4, §15). */
-#ifndef MOONSHIFT_STORE_RULES_LOCKS_H
-#define MOONSHIFT_STORE_RULES_LOCKS_H
+#ifndef MOONSHIFT_STORE_RULES_JOB_LOCKS_H
+#define MOONSHIFT_STORE_RULES_JOB_LOCKS_H
 
 #include "store/rules/ground/state.h"
 

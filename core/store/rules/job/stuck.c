@@ -1,4 +1,4 @@
-#include "store/rules/stuck.h"
+#include "store/rules/job/stuck.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* stuck.h - runs that were given up because nothing ends their handler (rules §8): a row for each
  * as long as it may still act, and one incident for a job that has any. */
-#ifndef MOONSHIFT_STORE_RULES_STUCK_H
-#define MOONSHIFT_STORE_RULES_STUCK_H
+#ifndef MOONSHIFT_STORE_RULES_JOB_STUCK_H
+#define MOONSHIFT_STORE_RULES_JOB_STUCK_H
 
 #include "job/outcome.h"
 #include "store/rules/ground/state.h"

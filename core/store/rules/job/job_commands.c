@@ -1,10 +1,10 @@
 /* job_commands.c - what an operator does to jobs (rules §11, §12). Due dates are in due_date.c,
  * cycles in recycle.c. */
 #include "store/rules/batch/batch.h"
-#include "store/rules/command/change.h"
 #include "store/rules/create/cycle.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/defined.h"
+#include "store/rules/job/change.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/history.h"

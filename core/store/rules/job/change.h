@@ -1,7 +1,7 @@
 /* change.h - how any command on jobs goes: every id is checked first, then all are changed, then
  * one entry is written to the operation log (rules §11; §1: whose token goes). */
-#ifndef MOONSHIFT_STORE_RULES_COMMAND_CHANGE_H
-#define MOONSHIFT_STORE_RULES_COMMAND_CHANGE_H
+#ifndef MOONSHIFT_STORE_RULES_JOB_CHANGE_H
+#define MOONSHIFT_STORE_RULES_JOB_CHANGE_H
 
 #include "store/rules/command/commands.h"
 #include "store/rules/ground/row.h"

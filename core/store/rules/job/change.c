@@ -1,4 +1,4 @@
-#include "store/rules/command/change.h"
+#include "store/rules/job/change.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/place/admission.h"
