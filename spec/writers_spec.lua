@@ -21,7 +21,7 @@ local many = { rules "place/places", rules "place/places_hot", engine "bulk_tabl
 local history = { rules "record/history", rules "command/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
 local batch = { rules "batch/fill", rules "batch/seed", rules "batch/commands",
-  rules "left" }
+  rules "batch/left" }
 
 local function with(list, ...)
   return table.move({ ... }, 1, select("#", ...), #list + 1, { table.unpack(list) })
@@ -96,7 +96,7 @@ local writers = {
   location = { engine "location" },
 
   batch = with(batch, rules "batch/batch", rules "command/clean"),
-  batch_config = { rules "batch/fill", rules "batch/commands", rules "left",
+  batch_config = { rules "batch/fill", rules "batch/commands", rules "batch/left",
     rules "command/clean" },
   batch_part = batch,
   -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
