@@ -66,7 +66,7 @@ local writers = {
   executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
     engine "statements", server "statements", engine "purge" },
   metric = { rules "work/executor" },
-  suspended_instance = { rules "command/instance" },
+  suspended_instance = { rules "process/suspend" },
 
   -- Of the engine on a server alone.
   note = { server "statements", server "sign" },

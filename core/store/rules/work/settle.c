@@ -20,7 +20,7 @@
 #include "store/rules/process/caller.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
-#include "store/rules/process/unit.h"
+#include "store/rules/process/unit_write.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"

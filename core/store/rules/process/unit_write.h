@@ -1,7 +1,7 @@
-/* unit.h - what an instance of a process does between two wait states, written whole or not at
- * all (rules §23). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_UNIT_H
-#define MOONSHIFT_STORE_RULES_PROCESS_UNIT_H
+/* unit_write.h - what an instance of a process does between two wait states, written whole or not
+ * at all (rules §23). */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_UNIT_WRITE_H
+#define MOONSHIFT_STORE_RULES_PROCESS_UNIT_WRITE_H
 
 #include "job/outcome.h"
 #include "store/rules/ground/state.h"

@@ -1,4 +1,4 @@
-/* instance.c - suspending and activating an instance: its jobs and, through the table that
+/* suspend.c - suspending and activating an instance: its jobs and, through the table that
  * create.c looks at, those created later (rules §12). */
 #include "store/rules/command/commands.h"
 #include "store/rules/process/caller.h"

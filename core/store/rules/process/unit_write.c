@@ -1,4 +1,4 @@
-#include "store/rules/process/unit.h"
+#include "store/rules/process/unit_write.h"
 #include "base/crash_point.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/process/caller.h"
