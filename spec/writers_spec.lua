@@ -18,7 +18,7 @@ end
 local both = { rules "place/places", rules "place/places_hot" }
 local many = { rules "place/places", rules "place/places_hot", engine "bulk_table", server "bulk" }
 -- What has ended: written as it happens, removed by age, and with its batch.
-local history = { rules "record/history", rules "command/clean", rules "batch/forget" }
+local history = { rules "record/history", rules "clean/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
 local batch = { rules "batch/fill", rules "batch/seed", rules "batch/commands",
   rules "batch/left" }
@@ -40,7 +40,7 @@ local writers = {
     server "left" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = { rules "record/history", engine "bulk_table", server "bulk", rules "command/removal" },
+  ended = { rules "record/history", engine "bulk_table", server "bulk", rules "clean/removal" },
   ended_by_job = { rules "record/history" }, ended_by_instance = { rules "record/history" },
   -- On a server failed runs are written as a set.
   attempt = with(history, server "bulk"), line = history, snooze = history,
@@ -51,7 +51,7 @@ local writers = {
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "record/incident", rules "record/caller_incident",
     rules "process/stuck_instance", server "bulk", rules "job/stuck",
-    rules "record/handlers", rules "command/clean",
+    rules "record/handlers", rules "clean/clean",
     rules "batch/forget", engine "statements", server "statements" },
   stuck = { rules "job/stuck" },
 
@@ -84,7 +84,7 @@ local writers = {
   user_task = { rules "process/user_task" }, past = { rules "process/past" },
   trail = { rules "record/trail" }, trail_of = { rules "record/trail" },
 
-  operation = { rules "record/operation", rules "command/clean" },
+  operation = { rules "record/operation", rules "clean/clean" },
 
   unique_key = { server "set", server "bulk", rules "place/unique", rules "create/intake" },
   lane_backlog = { rules "place/backlog" },
@@ -95,9 +95,9 @@ local writers = {
   tray = { engine "group_commit", engine "restore" },
   location = { engine "location" },
 
-  batch = with(batch, rules "batch/batch", rules "command/clean"),
+  batch = with(batch, rules "batch/batch", rules "clean/clean"),
   batch_config = { rules "batch/fill", rules "batch/commands", rules "batch/left",
-    rules "command/clean" },
+    rules "clean/clean" },
   batch_part = batch,
   -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
   cycle = { rules "create/cycle", rules "schedule/schedule", rules "job/recycle",

@@ -1,7 +1,7 @@
 /* removal.c - what an operator does to ended jobs (rules §18): says when they go from the history,
  * or removes them. */
 #include "store/rules/ask/joblog.h"
-#include "store/rules/command/clean.h"
+#include "store/rules/clean/clean.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/rules/command/clean.h"
+#include "store/rules/clean/clean.h"
 #include "base/crash_point.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"

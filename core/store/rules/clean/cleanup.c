@@ -3,7 +3,7 @@
  * meta knows the plan of each and the job that each part of it waits in or runs as. */
 #include "base/crash_point.h"
 #include "base/json.h"
-#include "store/rules/command/clean.h"
+#include "store/rules/clean/clean.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/record/operation.h"

@@ -1,6 +1,6 @@
 /* clean.h - removing history, at most so many rows at once (rules §18). */
-#ifndef MOONSHIFT_STORE_RULES_COMMAND_CLEAN_H
-#define MOONSHIFT_STORE_RULES_COMMAND_CLEAN_H
+#ifndef MOONSHIFT_STORE_RULES_CLEAN_CLEAN_H
+#define MOONSHIFT_STORE_RULES_CLEAN_CLEAN_H
 
 #include "job/cleanup.h"
 #include "store/rules/record/history.h"
