@@ -1,5 +1,5 @@
-/* unit.c - what a command to a process did (rules §23): its unit and its entry in the log of
- * operations. */
+/* command_unit.c - what a command to a process did (rules §23): its unit and its entry in the log
+ * of operations. */
 #include "store/rules/work/work.h"
 #include <string.h>
 
