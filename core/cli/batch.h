@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_BATCH_H
 #define MOONSHIFT_CLI_BATCH_H
 
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include "engine/engine.h"
 
 #define BATCH_WAIT_FLAG                                                                            \

@@ -2,12 +2,12 @@
 #include "base/json.h"
 #include "cli/batch.h"
 #include "cli/command.h"
-#include "cli/lines.h"
 #include "cli/list.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/setup.h"
+#include "cli/words/lines.h"
 #include "engine/batch.h"
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "bench/bench.h"
 #include "cli/bulk.h"
-#include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "cli/words/flags.h"
 #include "job/store_url.h"
 #include "time/span.h"
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/text.h"
-#include "cli/answers.h"
-#include "cli/kept.h"
-#include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/words/answers.h"
+#include "cli/words/kept.h"
+#include "cli/words/lines.h"
 #include "engine/intake.h"
 #include <sha2.h>
 #include <stdlib.h>

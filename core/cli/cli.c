@@ -3,10 +3,10 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/fault.h"
-#include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/words/flags.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include "cli/batch.h"
 #include "cli/confirm.h"
 #include "cli/list.h"
-#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include "cli/words/moment.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_COMMAND_H
 #define MOONSHIFT_CLI_COMMAND_H
 
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include <jansson.h>
 
 /* To be put among the flags of a verb that may touch more jobs than one transaction takes. */

@@ -1,7 +1,7 @@
 /* completion.c - completion scripts for bash, zsh and fish, made from the table of verbs. */
 #include "base/text.h"
-#include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/words/flags.h"
 #include <string.h>
 
 /* What one shell needs: the frame of its script, and how a word with its meaning is written. */

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_CONFIRM_H
 #define MOONSHIFT_CLI_CONFIRM_H
 
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include "engine/engine.h"
 
 #define CONFIRM_FLAG                                                                               \

@@ -1,7 +1,7 @@
 #include "cli/help.h"
-#include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "cli/words/flags.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define MOONSHIFT_CLI_JOB_WAIT_H
 
 #include "cli/cli.h"
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include "engine/engine.h"
 
 /* Reads --timeout as a monotonic instant; TIME_NEVER: it is not given. */

@@ -2,10 +2,10 @@
 #include "base/embedded.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/moment.h"
 #include "cli/output.h"
-#include "cli/pair.h"
 #include "cli/setup.h"
+#include "cli/words/moment.h"
+#include "cli/words/pair.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

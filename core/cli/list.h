@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_CLI_LIST_H
 #define MOONSHIFT_CLI_LIST_H
 
-#include "cli/flags.h"
 #include "cli/table.h"
+#include "cli/words/flags.h"
 #include "engine/engine.h"
 
 /* To be put among the flags of every list. */

@@ -2,7 +2,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/relative.h"
+#include "cli/words/relative.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

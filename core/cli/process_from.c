@@ -1,7 +1,7 @@
 #include "cli/process_from.h"
 #include "base/json.h"
-#include "cli/lines.h"
 #include "cli/progress.h"
+#include "cli/words/lines.h"
 #include <string.h>
 
 enum { LINE_MAX_BYTES = 32 << 20, CHUNK_BYTES = 16 << 20 };

@@ -4,9 +4,9 @@
 #include "cli/executor.h"
 #include "cli/job_wait.h"
 #include "cli/output.h"
-#include "cli/pair.h"
 #include "cli/process_from.h"
 #include "cli/setup.h"
+#include "cli/words/pair.h"
 #include "job/outcome.h"
 #include <stdlib.h>
 #include <string.h>

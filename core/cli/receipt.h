@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_RECEIPT_H
 #define MOONSHIFT_CLI_RECEIPT_H
 
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include "engine/engine.h"
 #include <jansson.h>
 

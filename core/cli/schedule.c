@@ -1,10 +1,10 @@
 /* schedule.c - what repeats, and the dates of a cycle to come (rules §14). */
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "cli/words/moment.h"
 #include "time/repeat.h"
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_SELECT_H
 #define MOONSHIFT_CLI_SELECT_H
 
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include <jansson.h>
 
 #define SELECT_FLAGS                                                                               \

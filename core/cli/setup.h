@@ -3,7 +3,7 @@
 #define MOONSHIFT_CLI_SETUP_H
 
 #include "cli/cli.h"
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include "engine/engine.h"
 
 /* Finds the folder (DIR or -C, MOONSHIFT_DIR, the working directory if it looks like one) and reads

@@ -1,7 +1,7 @@
 #include "cli/table.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "cli/relative.h"
+#include "cli/words/relative.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* lines.c - a file of lines: read twice it is the same twice, and together the lines are the file.
  */
-#include "cli/lines.h"
+#include "cli/words/lines.h"
 #include "../fuzz.h"
 #include "base/text.h"
 #include <sys/mman.h>

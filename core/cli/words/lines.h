@@ -1,7 +1,7 @@
 /* lines.h - a file of lines that is read twice: a pipe is spooled to a temporary file, up to 4 GiB
  * or half of the room there is. Memory is bounded by the longest line that is allowed. */
-#ifndef MOONSHIFT_CLI_LINES_H
-#define MOONSHIFT_CLI_LINES_H
+#ifndef MOONSHIFT_CLI_WORDS_LINES_H
+#define MOONSHIFT_CLI_WORDS_LINES_H
 
 #include "base/error.h"
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "cli/lines.h"
+#include "cli/words/lines.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* flags.h - the words behind a verb, taken apart: `--flag value`, `--flag=value`, switches, and
  * arguments. `--` ends the flags; `-` and negative numbers are arguments. */
-#ifndef MOONSHIFT_CLI_FLAGS_H
-#define MOONSHIFT_CLI_FLAGS_H
+#ifndef MOONSHIFT_CLI_WORDS_FLAGS_H
+#define MOONSHIFT_CLI_WORDS_FLAGS_H
 
 #include "cli/cli.h"
 #include <stdint.h>

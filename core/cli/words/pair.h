@@ -1,6 +1,6 @@
 /* pair.h - a word NAME=VALUE of the command line. */
-#ifndef MOONSHIFT_CLI_PAIR_H
-#define MOONSHIFT_CLI_PAIR_H
+#ifndef MOONSHIFT_CLI_WORDS_PAIR_H
+#define MOONSHIFT_CLI_WORDS_PAIR_H
 
 #include "base/error.h"
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "cli/words/flags.h"
 #include "base/text.h"
 #include "job/alias.h"
 #include <ctype.h>

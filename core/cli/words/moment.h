@@ -1,7 +1,7 @@
 /* moment.h - a time that a user types: in the zone of the shell (TZ), whatever the settings say
  * (rules §14). */
-#ifndef MOONSHIFT_CLI_MOMENT_H
-#define MOONSHIFT_CLI_MOMENT_H
+#ifndef MOONSHIFT_CLI_WORDS_MOMENT_H
+#define MOONSHIFT_CLI_WORDS_MOMENT_H
 
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* answers.h - what functions said of the good lines of a file, so that each is asked once though
  * the file is read twice. */
-#ifndef MOONSHIFT_CLI_ANSWERS_H
-#define MOONSHIFT_CLI_ANSWERS_H
+#ifndef MOONSHIFT_CLI_WORDS_ANSWERS_H
+#define MOONSHIFT_CLI_WORDS_ANSWERS_H
 
 #include "engine/engine.h"
 

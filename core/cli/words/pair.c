@@ -1,4 +1,4 @@
-#include "cli/pair.h"
+#include "cli/words/pair.h"
 #include "base/json.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* relative.h - times as a person at a terminal reads them: "in 5m", "3d ago". */
-#ifndef MOONSHIFT_CLI_RELATIVE_H
-#define MOONSHIFT_CLI_RELATIVE_H
+#ifndef MOONSHIFT_CLI_WORDS_RELATIVE_H
+#define MOONSHIFT_CLI_WORDS_RELATIVE_H
 
 #include "base/clock.h"
 #include <stddef.h>

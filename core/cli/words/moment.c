@@ -1,4 +1,4 @@
-#include "cli/moment.h"
+#include "cli/words/moment.h"
 #include "time/instant.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* kept.h - the first lines of a file as they were read, so that these need not be read again. They
  * take 64 MiB at most, and at most a 32nd of the memory of the machine or the container. */
-#ifndef MOONSHIFT_CLI_KEPT_H
-#define MOONSHIFT_CLI_KEPT_H
+#ifndef MOONSHIFT_CLI_WORDS_KEPT_H
+#define MOONSHIFT_CLI_WORDS_KEPT_H
 
 #include "base/arena.h"
-#include "cli/lines.h"
+#include "cli/words/lines.h"
 #include "engine/engine.h"
 
 struct kept_line {

@@ -1,4 +1,4 @@
-#include "cli/kept.h"
+#include "cli/words/kept.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/answers.h"
+#include "cli/words/answers.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cli/relative.h"
+#include "cli/words/relative.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <string.h>
