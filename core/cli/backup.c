@@ -1,6 +1,6 @@
-#include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
+#include "cli/shown/progress.h"
 #include "engine/maintenance.h"
 #include <stdio.h>
 

@@ -4,9 +4,9 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include "job/command.h"
 #include <string.h>
 

@@ -3,10 +3,10 @@
 #include "cli/batch.h"
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
+#include "cli/shown/progress.h"
 #include "cli/words/lines.h"
 #include "engine/batch.h"
 #include <string.h>

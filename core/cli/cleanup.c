@@ -1,10 +1,10 @@
 /* cleanup.c - what an operator does to the history (rules §18). */
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/select.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include <string.h>
 
 static const struct flag select_flags[] = {

@@ -4,8 +4,8 @@
 #include "base/thread.h"
 #include "cli/fault.h"
 #include "cli/help.h"
-#include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
 #include "cli/words/flags.h"
 #include <stdio.h>
 #include <stdlib.h>

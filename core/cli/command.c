@@ -3,9 +3,9 @@
 #include "cli/batch.h"
 #include "cli/confirm.h"
 #include "cli/list.h"
-#include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
+#include "cli/shown/progress.h"
 #include "cli/words/moment.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* completion.c - completion scripts for bash, zsh and fish, made from the table of verbs. */
 #include "base/text.h"
-#include "cli/output.h"
+#include "cli/shown/output.h"
 #include "cli/words/flags.h"
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include <string.h>
 
 static const struct flag list_flags[] = {

@@ -1,8 +1,8 @@
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include <string.h>
 
 static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};

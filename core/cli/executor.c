@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define MOONSHIFT_CLI_EXECUTOR_H
 
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/shown/table.h"
 #include "engine/engine.h"
 
 /* Prints the rows of ASK_EXECUTORS as a table; adds to them what it shows. */

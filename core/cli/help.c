@@ -1,6 +1,6 @@
 #include "cli/help.h"
-#include "cli/output.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include "cli/words/flags.h"
 #include <stdio.h>
 #include <string.h>

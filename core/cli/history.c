@@ -1,7 +1,7 @@
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include <poll.h>
 #include <stdlib.h>
 

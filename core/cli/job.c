@@ -1,8 +1,8 @@
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/select.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include "run/stepper.h"
 #include <stdio.h>
 #include <stdlib.h>

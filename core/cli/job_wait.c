@@ -2,8 +2,8 @@
 #include "cli/job_wait.h"
 #include "base/json.h"
 #include "cli/executor.h"
-#include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
 #include "time/span.h"
 #include <poll.h>
 #include <stdio.h>

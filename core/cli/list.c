@@ -2,8 +2,8 @@
 #include "base/embedded.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
 #include "cli/words/moment.h"
 #include "cli/words/pair.h"
 #include <limits.h>

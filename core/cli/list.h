@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_LIST_H
 #define MOONSHIFT_CLI_LIST_H
 
-#include "cli/table.h"
+#include "cli/shown/table.h"
 #include "cli/words/flags.h"
 #include "engine/engine.h"
 

@@ -1,11 +1,11 @@
 /* process.c - the verbs of processes. */
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/output.h"
-#include "cli/picture.h"
-#include "cli/problem.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/picture.h"
+#include "cli/shown/problem.h"
+#include "cli/shown/table.h"
 #include "script/folder.h"
 #include "script/script.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "cli/process_from.h"
 #include "base/json.h"
-#include "cli/progress.h"
+#include "cli/shown/progress.h"
 #include "cli/words/lines.h"
 #include <string.h>
 

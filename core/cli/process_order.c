@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "cli/executor.h"
 #include "cli/job_wait.h"
-#include "cli/output.h"
 #include "cli/process_from.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
 #include "cli/words/pair.h"
 #include "job/outcome.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "cli/receipt.h"
 #include "base/json.h"
 #include "base/list.h"
-#include "cli/output.h"
+#include "cli/shown/output.h"
 #include <stdlib.h>
 
 enum { RUNS_KEPT = 1000 }; /* ids in a row, of an answer that is kept */

@@ -1,9 +1,9 @@
 /* run.c - runs jobs until TERM or INT, or until nothing is due (rules §15). */
 #include "base/log.h"
 #include "base/thread.h"
-#include "cli/display.h"
-#include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/shown/display.h"
+#include "cli/shown/output.h"
 #include "engine/stored_folder.h"
 #include "job/acquisitions.h"
 #include "run/executor.h"

@@ -2,10 +2,10 @@
  * (rules §23). */
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
-#include "cli/trail.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
+#include "cli/shown/trail.h"
 #include <string.h>
 
 /* ---- processes ---- */

@@ -1,9 +1,9 @@
 /* schedule.c - what repeats, and the dates of a cycle to come (rules §14). */
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include "cli/words/moment.h"
 #include "time/repeat.h"
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* settings.c - each setting, its value and where that came from (rules §19). */
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 
 static const struct flag show_flags[] = {
     {"--names", NULL, "and what Camunda, Flowable and Activiti call it"},

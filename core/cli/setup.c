@@ -1,6 +1,6 @@
 #include "cli/setup.h"
 #include "base/text.h"
-#include "cli/output.h"
+#include "cli/shown/output.h"
 #include "engine/config.h"
 #include "engine/home.h"
 #include "engine/stored_folder.h"

@@ -1,7 +1,7 @@
 /* store.c - making a store, bringing it up to date, and who may use it. */
 #include "base/text.h"
-#include "cli/output.h"
 #include "cli/setup.h"
+#include "cli/shown/output.h"
 #include "engine/maintenance.h"
 #include "job/store_url.h"
 #include <stdio.h>

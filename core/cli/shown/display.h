@@ -1,6 +1,6 @@
 /* display.h - what `run` shows on a terminal: one line, refreshed in place. */
-#ifndef MOONSHIFT_CLI_DISPLAY_H
-#define MOONSHIFT_CLI_DISPLAY_H
+#ifndef MOONSHIFT_CLI_SHOWN_DISPLAY_H
+#define MOONSHIFT_CLI_SHOWN_DISPLAY_H
 
 #include "run/runner.h"
 

@@ -1,6 +1,6 @@
 /* table.h - lists for people: aligned columns, cut to the terminal's width. */
-#ifndef MOONSHIFT_CLI_TABLE_H
-#define MOONSHIFT_CLI_TABLE_H
+#ifndef MOONSHIFT_CLI_SHOWN_TABLE_H
+#define MOONSHIFT_CLI_SHOWN_TABLE_H
 
 #include "base/error.h"
 #include <jansson.h>

@@ -1,8 +1,8 @@
-#include "cli/display.h"
+#include "cli/shown/display.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/output.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* trail.h - what an instance has done, in words. */
-#ifndef MOONSHIFT_CLI_TRAIL_H
-#define MOONSHIFT_CLI_TRAIL_H
+#ifndef MOONSHIFT_CLI_SHOWN_TRAIL_H
+#define MOONSHIFT_CLI_SHOWN_TRAIL_H
 
 #include "base/error.h"
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* picture.h - a process as a tree in text, with what stands at its activities. */
-#ifndef MOONSHIFT_CLI_PICTURE_H
-#define MOONSHIFT_CLI_PICTURE_H
+#ifndef MOONSHIFT_CLI_SHOWN_PICTURE_H
+#define MOONSHIFT_CLI_SHOWN_PICTURE_H
 
 #include "cli/cli.h"
 #include <jansson.h>

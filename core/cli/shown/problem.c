@@ -1,5 +1,5 @@
-#include "cli/problem.h"
-#include "cli/output.h"
+#include "cli/shown/problem.h"
+#include "cli/shown/output.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* progress.h - how far a long command is, on a terminal. */
-#ifndef MOONSHIFT_CLI_PROGRESS_H
-#define MOONSHIFT_CLI_PROGRESS_H
+#ifndef MOONSHIFT_CLI_SHOWN_PROGRESS_H
+#define MOONSHIFT_CLI_SHOWN_PROGRESS_H
 
 #include "base/clock.h"
 

@@ -1,7 +1,7 @@
 /* output.h - standard output: every write is checked, and text from jobs cannot steer a terminal.
  */
-#ifndef MOONSHIFT_CLI_OUTPUT_H
-#define MOONSHIFT_CLI_OUTPUT_H
+#ifndef MOONSHIFT_CLI_SHOWN_OUTPUT_H
+#define MOONSHIFT_CLI_SHOWN_OUTPUT_H
 
 #include "base/error.h"
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "cli/trail.h"
+#include "cli/shown/trail.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <stdlib.h>

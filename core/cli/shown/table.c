@@ -1,6 +1,6 @@
-#include "cli/table.h"
+#include "cli/shown/table.h"
 #include "base/text.h"
-#include "cli/output.h"
+#include "cli/shown/output.h"
 #include "cli/words/relative.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#include "cli/progress.h"
-#include "cli/display.h"
+#include "cli/shown/progress.h"
+#include "cli/shown/display.h"
 #include <stdio.h>
 
 #define SHOW_EVERY 100 /* ms */

@@ -1,9 +1,9 @@
-#include "cli/picture.h"
+#include "cli/shown/picture.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/output.h"
 #include "cli/setup.h"
-#include "cli/table.h"
+#include "cli/shown/output.h"
+#include "cli/shown/table.h"
 #include <stdlib.h>
 #include <string.h>
 

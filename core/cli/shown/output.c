@@ -1,4 +1,4 @@
-#include "cli/output.h"
+#include "cli/shown/output.h"
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* problem.h - one line for each thing that is wrong with a script folder. */
-#ifndef MOONSHIFT_CLI_PROBLEM_H
-#define MOONSHIFT_CLI_PROBLEM_H
+#ifndef MOONSHIFT_CLI_SHOWN_PROBLEM_H
+#define MOONSHIFT_CLI_SHOWN_PROBLEM_H
 
 #include <jansson.h>
 
