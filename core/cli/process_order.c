@@ -1,11 +1,11 @@
 /* process_order.c - commands to instances of processes. Each is walked here, by the handlers of the
  * script folder, and is written when the verb ends; without the folder a job does it. */
 #include "base/json.h"
-#include "cli/executor.h"
-#include "cli/job_wait.h"
 #include "cli/process_from.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "cli/wait/executor.h"
+#include "cli/wait/job_wait.h"
 #include "cli/words/pair.h"
 #include "job/outcome.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "base/json.h"
-#include "cli/executor.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
+#include "cli/wait/executor.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "cli/executor.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "cli/wait/executor.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* executor.h - how executors are shown to people. */
-#ifndef MOONSHIFT_CLI_EXECUTOR_H
-#define MOONSHIFT_CLI_EXECUTOR_H
+#ifndef MOONSHIFT_CLI_WAIT_EXECUTOR_H
+#define MOONSHIFT_CLI_WAIT_EXECUTOR_H
 
 #include "cli/cli.h"
 #include "cli/shown/table.h"

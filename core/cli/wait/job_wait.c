@@ -1,9 +1,9 @@
 /* job_wait.c - waiting until jobs have ended. */
-#include "cli/job_wait.h"
+#include "cli/wait/job_wait.h"
 #include "base/json.h"
-#include "cli/executor.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "cli/wait/executor.h"
 #include "time/span.h"
 #include <poll.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* job_wait.h - waiting for the end of a job. */
-#ifndef MOONSHIFT_CLI_JOB_WAIT_H
-#define MOONSHIFT_CLI_JOB_WAIT_H
+#ifndef MOONSHIFT_CLI_WAIT_JOB_WAIT_H
+#define MOONSHIFT_CLI_WAIT_JOB_WAIT_H
 
 #include "cli/cli.h"
 #include "cli/words/flags.h"

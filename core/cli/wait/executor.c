@@ -1,4 +1,4 @@
-#include "cli/executor.h"
+#include "cli/wait/executor.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
