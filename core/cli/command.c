@@ -1,11 +1,11 @@
 #include "cli/command.h"
 #include "base/json.h"
-#include "cli/batch.h"
 #include "cli/confirm.h"
 #include "cli/list.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
+#include "cli/verb/jobs/batch.h"
 #include "cli/words/moment.h"
 #include <stdio.h>
 #include <string.h>

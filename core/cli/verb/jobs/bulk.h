@@ -1,6 +1,6 @@
 /* bulk.h - `enqueue --from`: a file of JSON objects, one a line, becomes jobs. */
-#ifndef MOONSHIFT_CLI_BULK_H
-#define MOONSHIFT_CLI_BULK_H
+#ifndef MOONSHIFT_CLI_VERB_JOBS_BULK_H
+#define MOONSHIFT_CLI_VERB_JOBS_BULK_H
 
 #include "cli/receipt.h"
 #include "engine/engine.h"

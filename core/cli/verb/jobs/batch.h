@@ -1,6 +1,6 @@
 /* batch.h - how a batch is shown to people: its row, a bar while it runs, what has failed. */
-#ifndef MOONSHIFT_CLI_BATCH_H
-#define MOONSHIFT_CLI_BATCH_H
+#ifndef MOONSHIFT_CLI_VERB_JOBS_BATCH_H
+#define MOONSHIFT_CLI_VERB_JOBS_BATCH_H
 
 #include "cli/words/flags.h"
 #include "engine/engine.h"

@@ -1,6 +1,6 @@
 /* batch.c - one operation for many ids: what batches there are, how far they are, what has failed
  * (rules §17). */
-#include "cli/batch.h"
+#include "cli/verb/jobs/batch.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"

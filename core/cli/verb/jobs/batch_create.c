@@ -1,12 +1,12 @@
 /* batch_create.c - `batch create`: a type, what it is told, and its ids from wherever they come. */
 #include "base/json.h"
-#include "cli/batch.h"
 #include "cli/command.h"
 #include "cli/list.h"
 #include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
+#include "cli/verb/jobs/batch.h"
 #include "cli/words/lines.h"
 #include "engine/batch.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/bulk.h"
+#include "cli/verb/jobs/bulk.h"
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/list.h"
