@@ -1,4 +1,4 @@
-#include "cli/process_from.h"
+#include "cli/verb/processes/process_from.h"
 #include "base/json.h"
 #include "cli/shown/progress.h"
 #include "cli/words/lines.h"

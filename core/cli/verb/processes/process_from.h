@@ -1,7 +1,7 @@
 /* process_from.h - `process start --from` and `message --from`: a file of JSON objects, one a line,
  * becomes commands to processes. */
-#ifndef MOONSHIFT_CLI_PROCESS_FROM_H
-#define MOONSHIFT_CLI_PROCESS_FROM_H
+#ifndef MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_FROM_H
+#define MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_FROM_H
 
 #include "engine/engine.h"
 

@@ -1,9 +1,9 @@
 /* process_order.c - commands to instances of processes. Each is walked here, by the handlers of the
  * script folder, and is written when the verb ends; without the folder a job does it. */
 #include "base/json.h"
-#include "cli/process_from.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "cli/verb/processes/process_from.h"
 #include "cli/wait/executor.h"
 #include "cli/wait/job_wait.h"
 #include "cli/words/pair.h"
