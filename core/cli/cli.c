@@ -3,9 +3,9 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/fault.h"
-#include "cli/help.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "cli/verb/service/help.h"
 #include "cli/words/flags.h"
 #include <stdio.h>
 #include <stdlib.h>

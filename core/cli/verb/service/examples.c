@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/verb/service/help.h"
 #include <string.h>
 
 #define LINE(text) "  moonshift " text "\n"

@@ -1,6 +1,6 @@
 /* help.h - the pages of --help, made from the tables of commands. */
-#ifndef MOONSHIFT_CLI_HELP_H
-#define MOONSHIFT_CLI_HELP_H
+#ifndef MOONSHIFT_CLI_VERB_SERVICE_HELP_H
+#define MOONSHIFT_CLI_VERB_SERVICE_HELP_H
 
 #include "cli/cli.h"
 

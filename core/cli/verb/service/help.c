@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/verb/service/help.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
 #include "cli/words/flags.h"
