@@ -1,6 +1,6 @@
 #include "engine/bulk_command.h"
 #include "engine/engine_state.h"
-#include "engine/process_due.h"
+#include "engine/process/process_due.h"
 #include "time/instant.h"
 
 #define LOG_PAGES 3000 /* the write-ahead log may grow so far */

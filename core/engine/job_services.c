@@ -1,7 +1,7 @@
 #include "engine/job_services.h"
 #include "base/thread.h"
 #include "engine/engine_state.h"
-#include "engine/process_lane.h"
+#include "engine/process/process_lane.h"
 #include "time/instant.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* process_due.h - timers of instances whose dates come from expressions: they are asked again
  * before an operator's command counts the dates anew. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_DUE_H
-#define MOONSHIFT_ENGINE_PROCESS_DUE_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_DUE_H
+#define MOONSHIFT_ENGINE_PROCESS_PROCESS_DUE_H
 
 #include "engine/engine.h"
 

@@ -1,7 +1,7 @@
-#include "engine/process_due.h"
+#include "engine/process/process_due.h"
 #include "base/json.h"
 #include "engine/engine_state.h"
-#include "engine/process_walk.h"
+#include "engine/process/process_walk.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

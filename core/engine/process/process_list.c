@@ -2,8 +2,8 @@
  * transaction, or none of them. */
 #include "base/json.h"
 #include "engine/engine_state.h"
-#include "engine/process_later.h"
-#include "engine/process_walk.h"
+#include "engine/process/process_later.h"
+#include "engine/process/process_walk.h"
 #include <stdlib.h>
 
 enum { BEHIND = -1 }; /* the rev of a frame that an earlier command of the list has left */

@@ -3,8 +3,8 @@
  * the same one. */
 #include "base/json.h"
 #include "engine/engine_state.h"
-#include "engine/process_later.h"
-#include "engine/process_walk.h"
+#include "engine/process/process_later.h"
+#include "engine/process/process_walk.h"
 
 /* Keeps a message in a transaction of its own. */
 static enum answer keep(struct process_walk *walk, struct engine *engine, struct error *error) {

@@ -1,4 +1,4 @@
-#include "engine/process_cause.h"
+#include "engine/process/process_cause.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/engine_state.h"

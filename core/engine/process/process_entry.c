@@ -1,4 +1,4 @@
-#include "engine/process_entry.h"
+#include "engine/process/process_entry.h"
 #include "base/calendar.h"
 #include "base/json.h"
 #include "base/text.h"

@@ -1,9 +1,9 @@
 /* process_later.h - a command to a process that another engine walks: a job in the lane of its
  * instance (rules §23). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_LATER_H
-#define MOONSHIFT_ENGINE_PROCESS_LATER_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_LATER_H
+#define MOONSHIFT_ENGINE_PROCESS_PROCESS_LATER_H
 
-#include "engine/process_cause.h"
+#include "engine/process/process_cause.h"
 
 /* Creates the job, with its entry in the log of operations. `retries` 0: as configured.
  * ERROR_CONFLICT: the instance or the process is suspended. */

@@ -1,10 +1,10 @@
 /* process_walk.h - one command to a process on its way: the walk, and what is written of it
  * (rules §23). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_WALK_H
-#define MOONSHIFT_ENGINE_PROCESS_WALK_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_WALK_H
+#define MOONSHIFT_ENGINE_PROCESS_PROCESS_WALK_H
 
-#include "engine/process_cause.h"
-#include "engine/process_lane.h"
+#include "engine/process/process_cause.h"
+#include "engine/process/process_lane.h"
 #include "job/outcome.h"
 
 /* A job without an id: what the walk is given. Zero-initialise but for `command`. */

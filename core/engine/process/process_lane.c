@@ -1,4 +1,4 @@
-#include "engine/process_lane.h"
+#include "engine/process/process_lane.h"
 #include "engine/engine_state.h"
 #include "time/span.h"
 #include <poll.h>

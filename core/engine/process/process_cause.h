@@ -1,6 +1,6 @@
 /* process_cause.h - what a command to a process means: the cause from which the walk begins. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_CAUSE_H
-#define MOONSHIFT_ENGINE_PROCESS_CAUSE_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_CAUSE_H
+#define MOONSHIFT_ENGINE_PROCESS_PROCESS_CAUSE_H
 
 #include "engine/engine.h"
 

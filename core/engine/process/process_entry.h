@@ -1,8 +1,8 @@
 /* process_entry.h - what the operation log says of a command to an instance of a process. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_ENTRY_H
-#define MOONSHIFT_ENGINE_PROCESS_ENTRY_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_ENTRY_H
+#define MOONSHIFT_ENGINE_PROCESS_PROCESS_ENTRY_H
 
-#include "engine/process_cause.h"
+#include "engine/process/process_cause.h"
 
 /* What an entry has besides its time and its author. */
 struct process_entry {
