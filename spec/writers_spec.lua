@@ -16,7 +16,8 @@ end
 
 -- Where a job waits or runs: what every turn does, what commands do, and an engine many at a time.
 local both = { rules "place/places", rules "place/places_hot" }
-local many = { rules "place/places", rules "place/places_hot", engine "bulk_table", server "bulk" }
+local many = { rules "place/places", rules "place/places_hot", engine "db/bulk_table",
+    server "bulk" }
 -- What has ended: written as it happens, removed by age, and with its batch.
 local history = { rules "record/history", rules "clean/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
@@ -35,12 +36,12 @@ local writers = {
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
-  job = { rules "create/create", engine "bulk_table", server "bulk", rules "ground/row",
+  job = { rules "create/create", engine "db/bulk_table", server "bulk", rules "ground/row",
     engine "purge",
     server "left" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = { rules "record/history", engine "bulk_table", server "bulk", rules "clean/removal" },
+  ended = { rules "record/history", engine "db/bulk_table", server "bulk", rules "clean/removal" },
   ended_by_job = { rules "record/history" }, ended_by_instance = { rules "record/history" },
   -- On a server failed runs are written as a set.
   attempt = with(history, server "bulk"), line = history, snooze = history,
@@ -52,7 +53,7 @@ local writers = {
   incident = { rules "record/incident", rules "record/caller_incident",
     rules "process/stuck_instance", server "bulk", rules "job/stuck",
     rules "record/handlers", rules "clean/clean",
-    rules "batch/forget", engine "statements", server "statements" },
+    rules "batch/forget", engine "db/statements", server "statements" },
   stuck = { rules "job/stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
@@ -64,7 +65,7 @@ local writers = {
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
   executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
-    engine "statements", server "statements", engine "purge" },
+    engine "db/statements", server "statements", engine "purge" },
   metric = { rules "work/executor" },
   suspended_instance = { rules "process/suspend" },
 
@@ -110,7 +111,7 @@ local writers = {
   meta = { server "transaction", rules "ground/state", engine "purge", rules "record/history",
     rules "place/fair_share",
     rules "record/trail", rules "fleet/retire",
-    rules "fleet/deployment", engine "statements" },
+    rules "fleet/deployment", engine "db/statements" },
 }
 
 -- The texts of C strings that stand side by side, joined; one string a line.

@@ -2,7 +2,7 @@
 #include "job/store_url.h"
 #include "store/postgres/engine.h"
 #include "store/provision.h"
-#include "store/sqlite/engine.h"
+#include "store/sqlite/db/engine.h"
 #include <string.h>
 
 static const char *behind(const char *url, const char *scheme) {

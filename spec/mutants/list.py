@@ -916,7 +916,7 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
 """)]},
     {"name": "sync-off", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "nothing is synced",
-     "changes": [("core/store/sqlite/driver.c", """
+     "changes": [("core/store/sqlite/db/driver.c", """
                                   "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
 """, """
                                   "PRAGMA synchronous=OFF; PRAGMA secure_delete=OFF;"

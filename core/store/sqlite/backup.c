@@ -4,8 +4,8 @@
 #include "store/sqlite/backup.h"
 #include "base/crash_point.h"
 #include "store/backup.h"
-#include "store/sqlite/connection.h"
-#include "store/sqlite/file.h"
+#include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/file.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -10,8 +10,8 @@
 #include "base/crash_point.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/work/work.h"
-#include "store/sqlite/codec.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/codec.h"
+#include "store/sqlite/db/connection.h"
 #include "store/sqlite/unit_letter.h"
 #include "store/store.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "store/sqlite/held.h"
 #include "base/json.h"
-#include "store/sqlite/log_index.h"
+#include "store/sqlite/db/log_index.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_HELD_H
 #define MOONSHIFT_STORE_SQLITE_HELD_H
 
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 /* { bytes, held_bytes, held_age, process, program }, the last four only while a reader holds back
  * more than an executor lets pile up, null what is not known. JSON null: the store is in memory.

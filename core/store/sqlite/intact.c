@@ -1,8 +1,8 @@
 /* intact.c - detects that the files of the store are not the ones that this process has open, or
  * not whole. Other processes then write into another store than this one. What is written behind a
  * log that was cut short makes the database unreadable. */
-#include "store/sqlite/connection.h"
-#include "store/sqlite/log_index.h"
+#include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/log_index.h"
 #include "store/sqlite/log_sync.h"
 #include <fcntl.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_LOCATION_H
 #define MOONSHIFT_STORE_SQLITE_LOCATION_H
 
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 /* In a transaction: notes the present name, if it is another one than before; then *moved. */
 bool location_note(struct store *store, bool *moved, struct error *error);

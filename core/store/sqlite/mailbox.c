@@ -1,7 +1,7 @@
 #include "store/sqlite/mailbox.h"
 #include "base/crash_point.h"
 #include "store/rules/fleet/beside.h"
-#include "store/sqlite/codec.h"
+#include "store/sqlite/db/codec.h"
 #include "store/sqlite/unit_letter.h"
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -1,7 +1,7 @@
 #include "store/sqlite/purge.h"
 #include "base/crash_point.h"
 #include "store/rules/create/intake.h"
-#include "store/sqlite/engine.h"
+#include "store/sqlite/db/engine.h"
 #include <stdlib.h>
 #include <string.h>
 

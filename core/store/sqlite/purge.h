@@ -17,7 +17,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_PURGE_H
 #define MOONSHIFT_STORE_SQLITE_PURGE_H
 
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 /* In the transaction in which the job has succeeded. *left: its row stays behind; false: it does
  * not, and must go now. */

@@ -4,8 +4,8 @@
 #include "store/backup.h"
 #include "store/rules/record/operation.h"
 #include "store/sqlite/backup.h"
-#include "store/sqlite/connection.h"
-#include "store/sqlite/file.h"
+#include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_SIGN_H
 #define MOONSHIFT_STORE_SQLITE_SIGN_H
 
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 /* Takes the byte until sign_drop or the end of the store. False: no memory, or it is taken. */
 bool sign_take(struct store *store, int64_t byte, struct error *error);

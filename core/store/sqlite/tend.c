@@ -1,6 +1,6 @@
 /* tend.c - what SQLite does for itself when there is time. */
 #include "store/rules/record/history.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 void sqlite_set_clock(struct store *store, struct clock *clock) {
     (void)store, (void)clock; /* every process on this file has the system's */

@@ -1,6 +1,6 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
 #include "base/crash_point.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 #include "store/sqlite/log_sync.h"
 #include <limits.h>
 #include <stdio.h>

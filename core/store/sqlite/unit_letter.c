@@ -1,6 +1,6 @@
 #include "store/sqlite/unit_letter.h"
 #include "job/unit_lists.h"
-#include "store/sqlite/codec.h"
+#include "store/sqlite/db/codec.h"
 #include <string.h>
 
 /* ---- the layout ---- */

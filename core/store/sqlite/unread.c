@@ -1,8 +1,8 @@
 /* unread.c - the rows of jobs that were locked unread, by the virtual table of a bulk. */
 #include "store/rules/ground/row.h"
 #include "store/rules/work/work.h"
-#include "store/sqlite/bulk_table.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/bulk_table.h"
+#include "store/sqlite/db/connection.h"
 
 static const char unread_sql[] = "SELECT " ROW_COLUMNS " FROM bulk b CROSS JOIN job j"
                                  " WHERE j.id=b.id";

@@ -3,7 +3,7 @@
 #include "../store/contract.h"
 #include "base/thread.h"
 #include "engine/group_commit.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 enum { THREADS = 16, CALLS = 150 };
 

@@ -1,6 +1,6 @@
 /* bulk_contract.c - a list of jobs becomes the same rows as its jobs one by one. */
 #include "../contract.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 enum { MANY = 10000 };
 

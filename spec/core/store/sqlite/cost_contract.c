@@ -2,7 +2,7 @@
  * are not acquirable cost nothing, however many there are (rules §2, §4). */
 #include "../contract.h"
 #include "store/intake.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 #define MANY 20000
 #define PAGE 64

@@ -2,7 +2,7 @@
  * tells what is not on the disk. */
 #include "../contract.h"
 #include "store/request.h"
-#include "store/sqlite/log_index.h"
+#include "store/sqlite/db/log_index.h"
 #include "store/sqlite/log_sync.h"
 #include <errno.h>
 

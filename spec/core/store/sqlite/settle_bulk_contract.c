@@ -1,6 +1,6 @@
 /* fence_contract.c - outcomes that are settled as a list end as they would one by one. */
 #include "../contract.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 #define RUNS 60
 #define MANY 4200 /* more than the bulk of ends has room for */

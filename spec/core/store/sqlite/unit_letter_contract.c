@@ -2,7 +2,7 @@
  * for all, and each gets its own answer. */
 #include "../process_site.h"
 #include "job/unit_lists.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 #include "store/sqlite/unit_letter.h"
 #include <sys/wait.h>
 

@@ -4,7 +4,7 @@
 #include "run/turn.h"
 #include "store/intake.h"
 #include "store/rules/place/places.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 
 enum { JOBS = 12 };
 

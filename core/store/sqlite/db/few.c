@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "store/rules/ground/query.h"
-#include "store/sqlite/engine.h"
+#include "store/sqlite/db/engine.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* engine.h - the SQLite engine: how it is opened, its functions, and what the rules ask of it. */
-#ifndef MOONSHIFT_STORE_SQLITE_ENGINE_H
-#define MOONSHIFT_STORE_SQLITE_ENGINE_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_ENGINE_H
+#define MOONSHIFT_STORE_SQLITE_DB_ENGINE_H
 
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"

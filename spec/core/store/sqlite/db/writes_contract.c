@@ -1,5 +1,5 @@
 /* writes_contract.c - what is counted of the writes of a process. */
-#include "../contract.h"
+#include "../../contract.h"
 
 static struct store_writes since(struct store_writes before) {
     struct store_writes now = store_writes();

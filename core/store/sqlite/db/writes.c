@@ -4,7 +4,7 @@
  * A VFS of its own name in front of the system's: each file that is opened gets a copy of its
  * table of methods in which writing and syncing count first. A commit is counted as SQLite tells it
  * to the connection. */
-#include "store/sqlite/driver.h"
+#include "store/sqlite/db/driver.h"
 #include "store/store.h"
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "store/sqlite/file.h"
+#include "store/sqlite/db/file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

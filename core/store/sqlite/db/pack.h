@@ -1,7 +1,7 @@
 /* pack.h - bytes and texts, one after the other in a buffer: what one process lays into the mailbox
  * and another one reads there. */
-#ifndef MOONSHIFT_STORE_SQLITE_PACK_H
-#define MOONSHIFT_STORE_SQLITE_PACK_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_PACK_H
+#define MOONSHIFT_STORE_SQLITE_DB_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

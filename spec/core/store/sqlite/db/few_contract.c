@@ -1,7 +1,7 @@
 /* few_contract.c - a question for few jobs costs what they cost, in steps of the database's
  * machine, however many others there are; and its answer is the one of a look at every row. */
-#include "../contract.h"
-#include "store/sqlite/connection.h"
+#include "../../contract.h"
+#include "store/sqlite/db/connection.h"
 
 #define MANY 9000
 

@@ -1,7 +1,7 @@
 /* bulk_table.h - the rows that a bulk keeps (rules/record/bulk.h) as a virtual table of the
  * connection: one statement reads all of them, twice as fast as a statement a row. */
-#ifndef MOONSHIFT_STORE_SQLITE_BULK_TABLE_H
-#define MOONSHIFT_STORE_SQLITE_BULK_TABLE_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_BULK_TABLE_H
+#define MOONSHIFT_STORE_SQLITE_DB_BULK_TABLE_H
 
 #include "store/rules/record/bulk.h"
 #include "store/sql/db.h"

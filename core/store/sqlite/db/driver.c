@@ -1,4 +1,4 @@
-#include "store/sqlite/driver.h"
+#include "store/sqlite/db/driver.h"
 #include "store/sqlite/gate.h"
 #include <errno.h>
 #include <malloc.h>

@@ -1,10 +1,10 @@
 /* codec.h - a job that is to be created, as bytes: what one process hands to another of the same
  * layout (rules §1). */
-#ifndef MOONSHIFT_STORE_SQLITE_CODEC_H
-#define MOONSHIFT_STORE_SQLITE_CODEC_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_CODEC_H
+#define MOONSHIFT_STORE_SQLITE_DB_CODEC_H
 
 #include "job/job_spec.h"
-#include "store/sqlite/pack.h"
+#include "store/sqlite/db/pack.h"
 
 /* A number of the fields and their order: processes exchange jobs only if it is the same. */
 uint32_t codec_layout(void);

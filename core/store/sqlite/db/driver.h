@@ -1,6 +1,6 @@
 /* driver.h - SQLite as the driver of a connection (store/sql/db.h). */
-#ifndef MOONSHIFT_STORE_SQLITE_DRIVER_H
-#define MOONSHIFT_STORE_SQLITE_DRIVER_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_DRIVER_H
+#define MOONSHIFT_STORE_SQLITE_DB_DRIVER_H
 
 #include "store/sql/db.h"
 #include <sqlite3.h>

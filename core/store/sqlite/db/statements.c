@@ -1,7 +1,7 @@
 /* statements.c - what the rules ask in SQLite's own words, mostly for JSON. */
 #include "job/hook.h"
 #include "store/rules/ground/row.h"
-#include "store/sqlite/engine.h"
+#include "store/sqlite/db/engine.h"
 
 #define ROW_OF(table)                                                                              \
     "SELECT " ROW_PLACE " FROM " table " j LEFT JOIN locked l ON l.id=j.id WHERE j.id=?1"

@@ -1,5 +1,5 @@
-#include "store/sqlite/gather.h"
-#include "store/sqlite/log_index.h"
+#include "store/sqlite/db/gather.h"
+#include "store/sqlite/db/log_index.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* file.h - whole files: copied, synced, moved. Messages name the file. */
-#ifndef MOONSHIFT_STORE_SQLITE_FILE_H
-#define MOONSHIFT_STORE_SQLITE_FILE_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_FILE_H
+#define MOONSHIFT_STORE_SQLITE_DB_FILE_H
 
 #include "base/error.h"
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "store/sqlite/codec.h"
+#include "store/sqlite/db/codec.h"
 #include <string.h>
 
 /* How a field is written: its bytes, or the length of a text and then the text. */

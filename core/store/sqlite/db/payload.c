@@ -1,8 +1,8 @@
 /* payload.c - what a payload says, by the JSON functions of SQLite. */
 #include "base/json.h"
 #include "store/rules/ground/query.h"
-#include "store/sqlite/driver.h"
-#include "store/sqlite/engine.h"
+#include "store/sqlite/db/driver.h"
+#include "store/sqlite/db/engine.h"
 
 /* payload_fits(payload): false, and noted, for one that older versions let in: SQLite's functions
  * may take its depth for damage, and would end the whole question. */

@@ -9,8 +9,8 @@
  *
  * The sync that SQLite asks for at the end of a commit is left out. It follows behind the gate, see
  * log_sync.h. */
-#ifndef MOONSHIFT_STORE_SQLITE_GATHER_H
-#define MOONSHIFT_STORE_SQLITE_GATHER_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_GATHER_H
+#define MOONSHIFT_STORE_SQLITE_DB_GATHER_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

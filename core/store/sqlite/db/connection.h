@@ -1,14 +1,14 @@
 /* connection.h - what an open SQLite store holds besides; private to this folder. */
-#ifndef MOONSHIFT_STORE_SQLITE_CONNECTION_H
-#define MOONSHIFT_STORE_SQLITE_CONNECTION_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_CONNECTION_H
+#define MOONSHIFT_STORE_SQLITE_DB_CONNECTION_H
 
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
 #include "store/sqlite/bell.h"
-#include "store/sqlite/driver.h"
-#include "store/sqlite/engine.h"
+#include "store/sqlite/db/driver.h"
+#include "store/sqlite/db/engine.h"
+#include "store/sqlite/db/gather.h"
 #include "store/sqlite/gate.h"
-#include "store/sqlite/gather.h"
 #include "store/sqlite/mailbox.h"
 #include <limits.h>
 #include <sys/types.h>

@@ -1,9 +1,9 @@
 /* log_index.h - what the index of the write-ahead log says, as SQLite documents it
  * (walformat.html). Others may be writing it meanwhile. */
-#ifndef MOONSHIFT_STORE_SQLITE_LOG_INDEX_H
-#define MOONSHIFT_STORE_SQLITE_LOG_INDEX_H
+#ifndef MOONSHIFT_STORE_SQLITE_DB_LOG_INDEX_H
+#define MOONSHIFT_STORE_SQLITE_DB_LOG_INDEX_H
 
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 #include <sqlite3.h>
 
 enum {

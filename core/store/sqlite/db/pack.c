@@ -1,4 +1,4 @@
-#include "store/sqlite/pack.h"
+#include "store/sqlite/db/pack.h"
 #include <stdint.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-#include "store/sqlite/bulk_table.h"
+#include "store/sqlite/db/bulk_table.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/history.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/db/connection.h"
 #include <stdlib.h>
 
 /* ---- the virtual table ---- */

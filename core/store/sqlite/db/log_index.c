@@ -1,4 +1,4 @@
-#include "store/sqlite/log_index.h"
+#include "store/sqlite/db/log_index.h"
 #include <string.h>
 
 enum {
