@@ -37,7 +37,7 @@ local writers = {
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
   job = { rules "create/create", engine "db/bulk_table", server "bulk", rules "ground/row",
-    engine "purge",
+    engine "turn/purge",
     server "left" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
@@ -48,7 +48,7 @@ local writers = {
   -- Said by a run; ends with the job, also with those that died or were purged.
   progress = { rules "record/history", rules "work/settle", rules "job/job_commands",
     rules "work/executor",
-    engine "purge" },
+    engine "turn/purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "record/incident", rules "record/caller_incident",
     rules "process/stuck_instance", server "bulk", rules "job/stuck",
@@ -65,7 +65,7 @@ local writers = {
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
   executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
-    engine "db/statements", server "statements", engine "purge" },
+    engine "db/statements", server "statements", engine "turn/purge" },
   metric = { rules "work/executor" },
   suspended_instance = { rules "process/suspend" },
 
@@ -108,7 +108,7 @@ local writers = {
   occurrence = { rules "create/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
-  meta = { server "transaction", rules "ground/state", engine "purge", rules "record/history",
+  meta = { server "transaction", rules "ground/state", engine "turn/purge", rules "record/history",
     rules "place/fair_share",
     rules "record/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "db/statements" },

@@ -13,8 +13,8 @@ FENCE = "core/store/rules/work/fence.c"
 LOCKS = "core/store/rules/job/locks.c"
 CYCLE = "core/store/rules/create/cycle.c"
 ACQUIRE = "core/store/rules/work/acquire.c"
-TRANSACTION = "core/store/sqlite/transaction.c"
-PURGE = "core/store/sqlite/purge.c"
+TRANSACTION = "core/store/sqlite/turn/transaction.c"
+PURGE = "core/store/sqlite/turn/purge.c"
 ENQUEUE = "core/store/sqlite/group_commit.c"
 PLACES = "core/store/rules/place/places.c"
 PLACES_HOT = "core/store/rules/place/places_hot.c"
@@ -100,7 +100,7 @@ MUTANTS = [
 """)]},
     {"name": "reader-of-nothing-unseen", "by": "spec/core/store/held_contract",
      "breaks": "a reader that began with an empty log is not found",
-     "changes": [("core/store/sqlite/held.c", """
+     "changes": [("core/store/sqlite/turn/old_reader.c", """
     for (int i = 0; i < READERS; i++) {
 """, """
     for (int i = 1; i < READERS; i++) {
@@ -228,14 +228,14 @@ MUTANTS = [
 """, """
                   " AND owner=?5",
 """)]},
-    {"name": "all-plain", "by": "spec/core/store/sqlite/unread_contract",
+    {"name": "all-plain", "by": "spec/core/store/sqlite/turn/unread_contract",
      "breaks": "jobs are locked unread whose rows decide whether they may be taken",
      "changes": [("core/store/rules/record/bulk.c", """
         return number_if(place_is_plain(job), 1);
 """, """
         return number_if(true, 1);
 """)]},
-    {"name": "unread-forgotten", "by": "spec/core/store/sqlite/unread_contract",
+    {"name": "unread-forgotten", "by": "spec/core/store/sqlite/turn/unread_contract",
      "breaks": "what could not be read stays locked and never runs",
      "changes": [("core/run/unread.c", """
     outcomes_add(outcomes, outcome);
@@ -708,7 +708,7 @@ MUTANTS = [
 """, """
                     first + at, first + end))
 """)]},
-    {"name": "purge-takes-the-undone", "by": "spec/core/store/sqlite/purge_contract",
+    {"name": "purge-takes-the-undone", "by": "spec/core/store/sqlite/turn/purge_contract",
      "breaks": "the row of a job goes whose success was rolled back",
      "changes": [(PURGE, """
         purge->gone->gone = false;
@@ -716,7 +716,7 @@ MUTANTS = [
 """, """
         purge->gone->gone = false;
 """)]},
-    {"name": "purge-forgets-the-dead", "by": "spec/core/store/sqlite/purge_contract",
+    {"name": "purge-forgets-the-dead", "by": "spec/core/store/sqlite/turn/purge_contract",
      "breaks": "nobody searches for the rows that a dead executor has left behind",
      "changes": [(PURGE, """
            (db_changes(&store->db) == 0 || search_begin(store, error));
@@ -907,9 +907,9 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget};
 """, """
 const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
 """)]},
-    {"name": "behind-a-failed-sync", "by": "spec/core/store/sqlite/log_sync_contract",
+    {"name": "behind-a-failed-sync", "by": "spec/core/store/sqlite/turn/log_sync_contract",
      "breaks": "jobs are written behind a place of the log that may not be on the disk",
-     "changes": [("core/store/sqlite/log_sync.c", """
+     "changes": [("core/store/sqlite/turn/log_sync.c", """
     return failed && place_now(store, &place) && salt_of(place) == salt_of(failed);
 """, """
     return !failed && place_now(store, &place) && salt_of(place) == salt_of(failed);

@@ -2,7 +2,7 @@
  */
 #include "base/crash_point.h"
 #include "store/sqlite/location.h"
-#include "store/sqlite/purge.h"
+#include "store/sqlite/turn/purge.h"
 #include <stdlib.h>
 
 /* ---- joining and leaving ---- */

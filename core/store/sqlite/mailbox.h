@@ -8,7 +8,7 @@
 #define MOONSHIFT_STORE_SQLITE_MAILBOX_H
 
 #include "job/outcome.h"
-#include "store/sqlite/gate.h"
+#include "store/sqlite/turn/gate.h"
 #include "store/store.h"
 
 enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };

@@ -12,11 +12,11 @@
 #include "store/rules/work/work.h"
 #include "store/sqlite/db/bulk_table.h"
 #include "store/sqlite/db/engine.h"
-#include "store/sqlite/held.h"
 #include "store/sqlite/location.h"
-#include "store/sqlite/log_sync.h"
-#include "store/sqlite/purge.h"
 #include "store/sqlite/sign.h"
+#include "store/sqlite/turn/log_sync.h"
+#include "store/sqlite/turn/old_reader.h"
+#include "store/sqlite/turn/purge.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "store/sqlite/db/driver.h"
 #include "store/sqlite/db/engine.h"
 #include "store/sqlite/db/gather.h"
-#include "store/sqlite/gate.h"
 #include "store/sqlite/mailbox.h"
+#include "store/sqlite/turn/gate.h"
 #include <limits.h>
 #include <sys/types.h>
 

@@ -1,5 +1,5 @@
 #include "store/sqlite/db/driver.h"
-#include "store/sqlite/gate.h"
+#include "store/sqlite/turn/gate.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* gate_contract.c - writers take turns through the gate. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/sqlite/db/connection.h"
 
 static struct gate gate; /* of another process */

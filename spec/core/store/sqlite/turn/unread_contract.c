@@ -1,5 +1,5 @@
 /* unread_contract.c - jobs that are locked first and read behind the commit. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "base/log.h"
 #include "run/turn.h"
 #include "store/intake.h"

@@ -1,6 +1,6 @@
 /* intact_contract.c - the files of a store that is open are moved, removed or cut short by others:
  * nothing is written any more; whatever a checkpoint or VACUUM does to them is no such thing. */
-#include "../contract.h"
+#include "../../contract.h"
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/stat.h>

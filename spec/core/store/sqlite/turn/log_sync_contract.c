@@ -1,9 +1,9 @@
 /* log_sync_contract.c - a commit is synced behind the gate: others write meanwhile, and nobody
  * tells what is not on the disk. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/request.h"
 #include "store/sqlite/db/log_index.h"
-#include "store/sqlite/log_sync.h"
+#include "store/sqlite/turn/log_sync.h"
 #include <errno.h>
 
 /* Watches the syncs of a store's log. */

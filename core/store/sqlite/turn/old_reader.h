@@ -1,7 +1,7 @@
-/* held.h - the write-ahead log, and who keeps it from being emptied: a reader that holds an old
- * state of the store. Frames that came after that state cannot go into the database. */
-#ifndef MOONSHIFT_STORE_SQLITE_HELD_H
-#define MOONSHIFT_STORE_SQLITE_HELD_H
+/* old_reader.h - the write-ahead log, and who keeps it from being emptied: a reader that holds an
+ * old state of the store. Frames that came after that state cannot go into the database. */
+#ifndef MOONSHIFT_STORE_SQLITE_TURN_OLD_READER_H
+#define MOONSHIFT_STORE_SQLITE_TURN_OLD_READER_H
 
 #include "store/sqlite/db/connection.h"
 

@@ -10,8 +10,8 @@
  * seen what is lost there. So nobody writes behind that place, moves the log or tells of it. Once
  * no other store is open for writing, the next one that is opened moves the log into the database.
  */
-#ifndef MOONSHIFT_STORE_SQLITE_LOG_SYNC_H
-#define MOONSHIFT_STORE_SQLITE_LOG_SYNC_H
+#ifndef MOONSHIFT_STORE_SQLITE_TURN_LOG_SYNC_H
+#define MOONSHIFT_STORE_SQLITE_TURN_LOG_SYNC_H
 
 #include "base/error.h"
 #include "store/store.h"

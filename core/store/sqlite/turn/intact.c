@@ -3,7 +3,7 @@
  * log that was cut short makes the database unreadable. */
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/log_index.h"
-#include "store/sqlite/log_sync.h"
+#include "store/sqlite/turn/log_sync.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/sqlite/purge.h"
+#include "store/sqlite/turn/purge.h"
 #include "base/crash_point.h"
 #include "store/rules/create/intake.h"
 #include "store/sqlite/db/engine.h"

@@ -1,4 +1,4 @@
-#include "store/sqlite/held.h"
+#include "store/sqlite/turn/old_reader.h"
 #include "base/json.h"
 #include "store/sqlite/db/log_index.h"
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "store/sqlite/log_sync.h"
+#include "store/sqlite/turn/log_sync.h"
 #include "base/crash_point.h"
 #include "store/sqlite/db/log_index.h"
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * Locks belong to the open file: they end with it, also after kill -9, and two stores in one
  * process keep each other out like two processes. The file is never deleted. */
-#ifndef MOONSHIFT_STORE_SQLITE_GATE_H
-#define MOONSHIFT_STORE_SQLITE_GATE_H
+#ifndef MOONSHIFT_STORE_SQLITE_TURN_GATE_H
+#define MOONSHIFT_STORE_SQLITE_TURN_GATE_H
 
 #include "base/error.h"
 #include <stdatomic.h>

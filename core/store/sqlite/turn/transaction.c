@@ -1,7 +1,7 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
 #include "base/crash_point.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/log_sync.h"
+#include "store/sqlite/turn/log_sync.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

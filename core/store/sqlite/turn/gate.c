@@ -1,4 +1,4 @@
-#include "store/sqlite/gate.h"
+#include "store/sqlite/turn/gate.h"
 #include "base/clock.h"
 #include "base/crash_point.h"
 #include "store/rules/fleet/beside.h"
