@@ -93,8 +93,8 @@ local writers = {
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "create/intake" },
   request = { rules "ground/request" },
-  tray = { engine "group_commit", engine "restore" },
-  location = { engine "location" },
+  tray = { engine "beside/group_commit", engine "restore" },
+  location = { engine "beside/location" },
 
   batch = with(batch, rules "batch/batch", rules "clean/clean"),
   batch_config = { rules "batch/fill", rules "batch/commands", rules "batch/left",

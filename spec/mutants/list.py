@@ -15,7 +15,7 @@ CYCLE = "core/store/rules/create/cycle.c"
 ACQUIRE = "core/store/rules/work/acquire.c"
 TRANSACTION = "core/store/sqlite/turn/transaction.c"
 PURGE = "core/store/sqlite/turn/purge.c"
-ENQUEUE = "core/store/sqlite/group_commit.c"
+ENQUEUE = "core/store/sqlite/beside/group_commit.c"
 PLACES = "core/store/rules/place/places.c"
 PLACES_HOT = "core/store/rules/place/places_hot.c"
 STARTS = "core/store/rules/place/rate_limit.c"
@@ -52,7 +52,7 @@ MUTANTS = [
     if (store->self.id)
         store_leave(store, NULL);
 """)]},
-    {"name": "answered-before-commit", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "answered-before-commit", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "who has one job written by another process is told so before it is committed",
      "changes": [(ENQUEUE, """
     if (!round->spoilt)
@@ -63,14 +63,14 @@ MUTANTS = [
     if (!round->spoilt)
         return store_commit(round->store, error);
 """)]},
-    {"name": "given-up-and-written", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "given-up-and-written", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "a job is written for who does not wait for it any more",
      "changes": [(ENQUEUE, """
         if (!mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """, """
         if (i < 0 && !mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """)]},
-    {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """
     enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
@@ -105,30 +105,30 @@ MUTANTS = [
 """, """
     for (int i = 1; i < READERS; i++) {
 """)]},
-    {"name": "spoilt-by-another", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "spoilt-by-another", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "a request of another process that cannot be written fails the one of the writer",
      "changes": [(ENQUEUE, """
     return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
 """, """
     return round->count == 1;
 """)]},
-    {"name": "tried-twice-alone", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "tried-twice-alone", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "a request that cannot be written is tried a second time, alone",
      "changes": [(ENQUEUE, """
     return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
 """, """
     return round->count == 0;
 """)]},
-    {"name": "tickets-come-again", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "tickets-come-again", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "a process counts its requests from the number at which the one before it began",
-     "changes": [("core/store/sqlite/mailbox.c", """
+     "changes": [("core/store/sqlite/beside/mailbox.c", """
     mailbox->ticket &= INT64_MAX >> 1; /* room to count */
 """, """
     mailbox->ticket = 0;
 """)]},
-    {"name": "answers-without-number", "by": "spec/core/store/sqlite/mailbox_contract",
+    {"name": "answers-without-number", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "an answer to the request before is taken for one to this request",
-     "changes": [("core/store/sqlite/mailbox.c", """
+     "changes": [("core/store/sqlite/beside/mailbox.c", """
     return (uint32_t)ticket * WORD_STATES + state;
 """, """
     return (uint32_t)(ticket >> 30) * WORD_STATES + state;

@@ -1,7 +1,7 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
 #include "base/crash_point.h"
 #include "base/embedded.h"
-#include "store/sqlite/location.h"
+#include "store/sqlite/beside/location.h"
 #include <stdio.h>
 
 #define UPGRADE "core/store/sqlite/upgrade_%d.sql"

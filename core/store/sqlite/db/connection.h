@@ -4,11 +4,11 @@
 
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
-#include "store/sqlite/bell.h"
+#include "store/sqlite/beside/bell.h"
+#include "store/sqlite/beside/mailbox.h"
 #include "store/sqlite/db/driver.h"
 #include "store/sqlite/db/engine.h"
 #include "store/sqlite/db/gather.h"
-#include "store/sqlite/mailbox.h"
 #include "store/sqlite/turn/gate.h"
 #include <limits.h>
 #include <sys/types.h>

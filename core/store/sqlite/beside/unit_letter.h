@@ -1,8 +1,8 @@
 /* unit_letter.h - what a command to a process did, as bytes: its unit, the jobs that it creates,
  * its entry in the log of operations, and the settings by which all of it is written. One process
  * lays it into the mailbox, and another one writes it (rules §23). */
-#ifndef MOONSHIFT_STORE_SQLITE_UNIT_LETTER_H
-#define MOONSHIFT_STORE_SQLITE_UNIT_LETTER_H
+#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_UNIT_LETTER_H
+#define MOONSHIFT_STORE_SQLITE_BESIDE_UNIT_LETTER_H
 
 #include "job/outcome.h"
 #include "job/settings.h"

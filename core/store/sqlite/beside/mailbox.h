@@ -4,8 +4,8 @@
  *
  * A process has a place in it, by a lock that ends with it. The file holds no durable state. The
  * first process to attach reinitialises it. It is never deleted. */
-#ifndef MOONSHIFT_STORE_SQLITE_MAILBOX_H
-#define MOONSHIFT_STORE_SQLITE_MAILBOX_H
+#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_MAILBOX_H
+#define MOONSHIFT_STORE_SQLITE_BESIDE_MAILBOX_H
 
 #include "job/outcome.h"
 #include "store/sqlite/turn/gate.h"

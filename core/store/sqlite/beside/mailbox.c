@@ -1,8 +1,8 @@
-#include "store/sqlite/mailbox.h"
+#include "store/sqlite/beside/mailbox.h"
 #include "base/crash_point.h"
 #include "store/rules/fleet/beside.h"
+#include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
-#include "store/sqlite/unit_letter.h"
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* location.h - by which name the database is known. The log and the locks lie beside that name, so
  * under a second one (a hard link) the same file would be written by two that do not see each
  * other. It is recognised by device and inode. */
-#ifndef MOONSHIFT_STORE_SQLITE_LOCATION_H
-#define MOONSHIFT_STORE_SQLITE_LOCATION_H
+#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_LOCATION_H
+#define MOONSHIFT_STORE_SQLITE_BESIDE_LOCATION_H
 
 #include "store/sqlite/db/connection.h"
 

@@ -1,7 +1,7 @@
-/* executor.c - what an executor has beside the database: a byte of the gate, crash slots, a bell.
+/* presence.c - what an executor has beside the database: a byte of the gate, crash slots, a bell.
  */
 #include "base/crash_point.h"
-#include "store/sqlite/location.h"
+#include "store/sqlite/beside/location.h"
 #include "store/sqlite/turn/purge.h"
 #include <stdlib.h>
 

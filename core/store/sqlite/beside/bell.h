@@ -1,7 +1,7 @@
 /* bell.h - doorbells: one datagram socket per executor, "<store>-bell-<id>" (rules §5). A bell that
  * cannot be made or reached is no error: who listens looks again in time anyway. */
-#ifndef MOONSHIFT_STORE_SQLITE_BELL_H
-#define MOONSHIFT_STORE_SQLITE_BELL_H
+#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_BELL_H
+#define MOONSHIFT_STORE_SQLITE_BESIDE_BELL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
-/* sign.h - signs of life: bytes of the gate that a store holds while it writes something in several
- * transactions (rules §1). They go with the process; then others may clean up what it has left. */
-#ifndef MOONSHIFT_STORE_SQLITE_SIGN_H
-#define MOONSHIFT_STORE_SQLITE_SIGN_H
+/* life_sign.h - signs of life: bytes of the gate that a store holds while it writes something in
+ * several transactions (rules §1). They go with the process; then others may clean up what it has
+ * left. */
+#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_LIFE_SIGN_H
+#define MOONSHIFT_STORE_SQLITE_BESIDE_LIFE_SIGN_H
 
 #include "store/sqlite/db/connection.h"
 

@@ -1,9 +1,9 @@
 /* unit_letter_contract.c - commands to processes, of many processes at a time: one of them writes
  * for all, and each gets its own answer. */
-#include "../process_site.h"
+#include "../../process_site.h"
 #include "job/unit_lists.h"
+#include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/unit_letter.h"
 #include <sys/wait.h>
 
 enum { CROWD = 8, CALLS = 60, ENTRIES = 2, LETTER = 20000 };

@@ -1,4 +1,4 @@
-#include "store/sqlite/unit_letter.h"
+#include "store/sqlite/beside/unit_letter.h"
 #include "job/unit_lists.h"
 #include "store/sqlite/db/codec.h"
 #include <string.h>

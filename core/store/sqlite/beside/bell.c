@@ -1,4 +1,4 @@
-#include "store/sqlite/bell.h"
+#include "store/sqlite/beside/bell.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -10,9 +10,9 @@
 #include "base/crash_point.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/work/work.h"
+#include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/unit_letter.h"
 #include "store/store.h"
 #include <stdio.h>
 

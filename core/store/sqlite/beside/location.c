@@ -1,4 +1,4 @@
-#include "store/sqlite/location.h"
+#include "store/sqlite/beside/location.h"
 #include "store/rules/fleet/beside.h"
 #include <fcntl.h>
 #include <limits.h>

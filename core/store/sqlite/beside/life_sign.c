@@ -1,4 +1,4 @@
-#include "store/sqlite/sign.h"
+#include "store/sqlite/beside/life_sign.h"
 #include <stdlib.h>
 
 bool sign_own(const struct store *store, int64_t byte) {

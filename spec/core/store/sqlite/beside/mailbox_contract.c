@@ -1,6 +1,6 @@
 /* tray_contract.c - many processes create one job at a time, and one of them writes for all: what
  * is answered is there, exactly once, whoever dies. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/sqlite/db/connection.h"
 #include "store/store.h"
 #include <fcntl.h>

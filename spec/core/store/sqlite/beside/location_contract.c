@@ -1,6 +1,6 @@
 /* location_contract.c - one database under several names, and what executors that are gone have
  * left beside it. */
-#include "../contract.h"
+#include "../../contract.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
