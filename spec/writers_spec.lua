@@ -93,7 +93,7 @@ local writers = {
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "create/intake" },
   request = { rules "ground/request" },
-  tray = { engine "beside/group_commit", engine "restore" },
+  tray = { engine "beside/group_commit", engine "life/restore" },
   location = { engine "beside/location" },
 
   batch = with(batch, rules "batch/batch", rules "clean/clean"),

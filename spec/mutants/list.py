@@ -42,7 +42,7 @@ MUTANTS = [
         return false;
     if (sqlite_of(store)->broken)
 """),
-         ("core/store/sqlite/open.c", """
+         ("core/store/sqlite/life/open.c", """
     store_rollback(store);
     if (store->self.id)
         store_leave(store, NULL);
@@ -880,7 +880,7 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """)]},
     {"name": "told-before-synced", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "a question tells what another store has committed and not synced yet",
-     "changes": [("core/store/sqlite/open.c", """
+     "changes": [("core/store/sqlite/life/open.c", """
            (log_sync_seen(store, error) || (transaction_look_end(store), false));
 """, """
            true;

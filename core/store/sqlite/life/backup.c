@@ -1,7 +1,7 @@
 /* backup.c - a copy as the store is at one moment (rules §22). It is read in one transaction, so
  * it needs no second try however much is written meanwhile. Writers are not held up, but the
  * write-ahead log cannot shrink until the copy is done. */
-#include "store/sqlite/backup.h"
+#include "store/sqlite/life/backup.h"
 #include "base/crash_point.h"
 #include "store/backup.h"
 #include "store/sqlite/db/connection.h"

@@ -1,6 +1,6 @@
 /* backup.h - what backup and restore share. */
-#ifndef MOONSHIFT_STORE_SQLITE_BACKUP_H
-#define MOONSHIFT_STORE_SQLITE_BACKUP_H
+#ifndef MOONSHIFT_STORE_SQLITE_LIFE_BACKUP_H
+#define MOONSHIFT_STORE_SQLITE_LIFE_BACKUP_H
 
 #include "job/settings.h"
 

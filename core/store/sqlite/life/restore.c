@@ -3,9 +3,9 @@
 #include "base/crash_point.h"
 #include "store/backup.h"
 #include "store/rules/record/operation.h"
-#include "store/sqlite/backup.h"
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/file.h"
+#include "store/sqlite/life/backup.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
