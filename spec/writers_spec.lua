@@ -53,7 +53,7 @@ local writers = {
   incident = { rules "record/incident", rules "record/caller_incident",
     rules "process/stuck_instance", server "bulk", rules "job/stuck",
     rules "record/handlers", rules "clean/clean",
-    rules "batch/forget", engine "db/statements", server "statements" },
+    rules "batch/forget", engine "db/statements", server "db/statements" },
   stuck = { rules "job/stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
@@ -65,12 +65,12 @@ local writers = {
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
   executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
-    engine "db/statements", server "statements", engine "turn/purge" },
+    engine "db/statements", server "db/statements", engine "turn/purge" },
   metric = { rules "work/executor" },
   suspended_instance = { rules "process/suspend" },
 
   -- Of the engine on a server alone.
-  note = { server "statements", server "sign" },
+  note = { server "db/statements", server "sign" },
   schema_version = { server "migrate", server "upgrade" },
   program = { server "executor" },
   turn = { server "turn" },

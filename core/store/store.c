@@ -1,6 +1,6 @@
 #include "store/store.h"
 #include "job/store_url.h"
-#include "store/postgres/engine.h"
+#include "store/postgres/db/engine.h"
 #include "store/provision.h"
 #include "store/sqlite/db/engine.h"
 #include <string.h>

@@ -953,7 +953,7 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
 """)]},
     {"name": "commit-cancelled", "by": "spec/faults/failover_spec.lua",
      "breaks": "a commit that waits for the standby is cancelled, and acknowledged",
-     "changes": [("core/store/postgres/session.c", """
+     "changes": [("core/store/postgres/db/session.c", """
             if (session->ending || session->spare || session->opens)
                 return false;
             cancel(session);

@@ -1,8 +1,8 @@
 /* bulk.c - the rows that a bulk keeps (rules/record/bulk.h), written as a set: an array a column.
  */
-#include "store/postgres/array.h"
-#include "store/postgres/connection.h"
-#include "store/postgres/driver.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/connection.h"
+#include "store/postgres/db/driver.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * machines there is no such file. Its name has the instant at which the executor joined, as numbers
  * begin anew with the tables. */
 #include "base/log.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* enqueue.c - one job in a transaction of its own. */
-#include "store/postgres/engine.h"
+#include "store/postgres/db/engine.h"
 
 bool postgres_enqueue(struct store *store, struct job_spec *spec, time_ms now,
                       struct error *error) {

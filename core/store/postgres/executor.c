@@ -5,7 +5,7 @@
  * with an answer has not been heard. */
 #include "base/log.h"
 #include "job/store_url.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/rules/place/mark.h"
 #include <limits.h>
 #include <stdio.h>

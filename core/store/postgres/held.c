@@ -1,7 +1,7 @@
 /* held.c - who keeps an old state of the database: rows that have gone since cannot be removed, and
  * pages of ready jobs read over them. */
 #include "base/json.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 
 static json_t *log_make(struct row *row) {
     const char *program = row_text(row, 1);

@@ -2,8 +2,8 @@
  *
  * A statement a row would cost more than all else that a plain job needs of the server. Only an
  * outcome that asks for no row leaves its own, and one that may ask removes those before it. */
-#include "store/postgres/array.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/connection.h"
 #include <stdlib.h>
 
 bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct error *error) {

@@ -1,6 +1,6 @@
 #include "store/postgres/lock_page.h"
-#include "store/postgres/array.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/connection.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

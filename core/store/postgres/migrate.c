@@ -1,6 +1,6 @@
 /* migrate.c - is the schema a store, and of which version? Makes one where there is none. */
 #include "base/text.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/upgrade.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* open.c - from a URL to an open store. */
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/postgres/turn.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/prelock.h"

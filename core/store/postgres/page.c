@@ -3,8 +3,8 @@
  * The lists come one behind the other, each in the order of its index: what is asked
  * for each depends on what stands before it, so the planner has no other way than loops. To sort
  * them would cost a third of the whole. */
-#include "store/postgres/array.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/connection.h"
 #include "store/rules/ground/row.h"
 
 #define LISTS " FROM unnest(?, ?, ?, ?, ?) AS s(stream, quota, rank, place, id)"

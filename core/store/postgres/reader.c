@@ -1,5 +1,5 @@
 #include "store/postgres/reader.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/postgres/timeline.h"
 #include <ctype.h>
 #include <stdio.h>

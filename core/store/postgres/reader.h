@@ -7,7 +7,7 @@
 #ifndef MOONSHIFT_STORE_POSTGRES_READER_H
 #define MOONSHIFT_STORE_POSTGRES_READER_H
 
-#include "store/postgres/driver.h"
+#include "store/postgres/db/driver.h"
 
 struct ready_page;
 

@@ -1,5 +1,5 @@
 /* replica.c - a standby that is asked: how far is it behind? */
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 
 /* While it is connected and has replayed what it has got, it is not behind. Else the last commit
  * that it has replayed tells. */

@@ -1,6 +1,6 @@
 /* rights.c - who may do what with the tables of a store: the statements that say so, and what a
  * role lacks. */
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/provision.h"
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
 /* scratch.c - what a bench asks of a server: its process, and the end of a schema. */
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <stdio.h>
 
 int64_t postgres_backend(struct store *store) {

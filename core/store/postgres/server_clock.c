@@ -3,7 +3,7 @@
  * Each flight that begins a transaction brings the server's time along. How far it is ahead of this
  * machine's boot is kept: a wall clock that is set meanwhile changes nothing. */
 #include "base/log.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 
 #define ROUND_MOST 1000 /* ms; a longer round trip says nothing new */
 #define TOLD 1000       /* ms; a clock that is as far away is told of */

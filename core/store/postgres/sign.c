@@ -1,6 +1,6 @@
 /* sign.c - signs of life: locks of the session, which the server drops with the connection. Where
  * there is no session (direct.c) they are notes with a date, which each commit puts off. */
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <stdlib.h>
 
 /* A lock of one number: the store's class above, and below what the sign is for and its id. */

@@ -1,6 +1,6 @@
 #include "store/postgres/timeline.h"
 #include "base/log.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/postgres/turn.h"
 #include "store/rules/job/locks.h"
 #include "store/rules/place/mark.h"

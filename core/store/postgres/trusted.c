@@ -1,7 +1,7 @@
 /* trusted.c - the schema of a store is the only place in which its names are looked for. What other
  * roles could put there would run with the rights of the role that opens the store. */
 #include "base/text.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 
 /* The owner of the database stands for the role that has the server's own name for it. */
 #define OWNER                                                                                      \

@@ -1,5 +1,5 @@
 #include "store/postgres/turn.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>

@@ -1,6 +1,6 @@
 #include "store/postgres/upgrade.h"
 #include "base/text.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <stdio.h>
 
 #define TRIES 15                                   /* of a step that meets a lock, */

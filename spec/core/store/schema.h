@@ -4,7 +4,7 @@
 #ifndef MOONSHIFT_SPEC_SCHEMA_H
 #define MOONSHIFT_SPEC_SCHEMA_H
 
-#include "store/postgres/driver.h"
+#include "store/postgres/db/driver.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* held_contract.c - who keeps an old state of the database, as stats tells it. Run with
  * spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <poll.h>
 
 static bool is_told(struct contract *c, int64_t process) {

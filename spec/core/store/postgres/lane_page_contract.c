@@ -1,7 +1,7 @@
 /* lane_page_contract.c - jobs of many lanes are taken a page at a time: each once, in the order of
  * its lane, and with few waits for the server. Run with spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 
 enum {
     LANES = 40,

@@ -1,7 +1,7 @@
 /* mark_contract.c - pages that go on behind the last job that was taken, until the bell rings. Run
  * with spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/rules/place/mark.h"
 #include <poll.h>
 

@@ -1,7 +1,7 @@
 /* reader_contract.c - a second connection reads the page of a long turn, and nothing depends on it.
  * Run with spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>

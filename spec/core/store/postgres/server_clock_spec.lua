@@ -55,7 +55,7 @@ describe("the time in statements of a server", function()
         assert.falsy(text:find(word), path .. ": " .. word)
       end
       local _, spelt = text:gsub("extract%(epoch from clock_timestamp%(%)%)", "")
-      assert.equal(path == "core/store/postgres/connection.h" and 1 or 0, spelt, path)
+      assert.equal(path == "core/store/postgres/db/connection.h" and 1 or 0, spelt, path)
     end
   end)
 end)

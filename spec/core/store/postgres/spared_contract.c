@@ -1,7 +1,7 @@
 /* spared_contract.c - jobs that stay in `ready` once although their lane runs. Run with
  * spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/rules/place/mark.h"
 #include <poll.h>
 

@@ -1,7 +1,7 @@
 /* turn_contract.c - connections that are lost: before a commit, during one, behind one. Run with
  * spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include <sys/socket.h>
 
 /* Another store on the same schema, which ends the connection of the first one and waits for it. */

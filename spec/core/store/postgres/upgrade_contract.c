@@ -1,7 +1,7 @@
 /* upgrade_contract.c - a store comes to the next version of its schema while a program of the
  * version before works with it. Run with spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 #include "store/postgres/upgrade.h"
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* vanished_contract.c - executors whose slots nobody can read: on another machine, or of an earlier
  * boot. Run with spec/postgres/contracts. */
 #include "../contract.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/connection.h"
 
 static int64_t suspects(struct contract *c) {
     return contract_number(c, "SELECT count(*) FROM suspect");

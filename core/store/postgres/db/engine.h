@@ -1,7 +1,7 @@
 /* engine.h - the PostgreSQL engine: how it is opened, its functions, and what the rules ask of it.
  */
-#ifndef MOONSHIFT_STORE_POSTGRES_ENGINE_H
-#define MOONSHIFT_STORE_POSTGRES_ENGINE_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_ENGINE_H
+#define MOONSHIFT_STORE_POSTGRES_DB_ENGINE_H
 
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"

@@ -1,9 +1,9 @@
 /* address.h - the URL of a store on a server: postgres://user@host:port/database?schema=moonshift
  * With pool=transaction there is a pool of connections in between, as pgbouncer is. */
-#ifndef MOONSHIFT_STORE_POSTGRES_ADDRESS_H
-#define MOONSHIFT_STORE_POSTGRES_ADDRESS_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_ADDRESS_H
+#define MOONSHIFT_STORE_POSTGRES_DB_ADDRESS_H
 
-#include "store/postgres/libpq.h"
+#include "store/postgres/db/libpq.h"
 
 enum { SCHEMA_MAX = 63 };
 

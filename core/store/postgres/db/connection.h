@@ -1,9 +1,9 @@
 /* connection.h - what an open store on PostgreSQL holds besides; private to this folder. */
-#ifndef MOONSHIFT_STORE_POSTGRES_CONNECTION_H
-#define MOONSHIFT_STORE_POSTGRES_CONNECTION_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_CONNECTION_H
+#define MOONSHIFT_STORE_POSTGRES_DB_CONNECTION_H
 
-#include "store/postgres/driver.h"
-#include "store/postgres/engine.h"
+#include "store/postgres/db/driver.h"
+#include "store/postgres/db/engine.h"
 #include "store/postgres/lock_page.h"
 #include "store/postgres/reader.h"
 #include "store/rules/fleet/slots.h"

@@ -1,5 +1,5 @@
 /* payload.c - what a payload says, by the JSON functions of PostgreSQL. */
-#include "store/postgres/engine.h"
+#include "store/postgres/db/engine.h"
 #include "store/rules/ground/query.h"
 #include <stdlib.h>
 

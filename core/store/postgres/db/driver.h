@@ -3,10 +3,10 @@
  * The connection is in pipeline mode. Statements are sent as they come; a flight ends when somebody
  * waits for rows, for a number of changes or for an end of the transaction. Then all results of the
  * flight are read at once: one round trip. An error is that of the whole flight. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DRIVER_H
-#define MOONSHIFT_STORE_POSTGRES_DRIVER_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_DRIVER_H
+#define MOONSHIFT_STORE_POSTGRES_DB_DRIVER_H
 
-#include "store/postgres/address.h"
+#include "store/postgres/db/address.h"
 #include "store/sql/db.h"
 
 enum { FLIGHT_MAX = 256 };

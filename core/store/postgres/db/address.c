@@ -1,4 +1,4 @@
-#include "store/postgres/address.h"
+#include "store/postgres/db/address.h"
 #include "base/text.h"
 #include "job/store_url.h"
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* spelling.h - the text of a statement as the server is to read it. */
-#ifndef MOONSHIFT_STORE_POSTGRES_SPELLING_H
-#define MOONSHIFT_STORE_POSTGRES_SPELLING_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_SPELLING_H
+#define MOONSHIFT_STORE_POSTGRES_DB_SPELLING_H
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
  *
  * A function that fits its arguments better is taken before one of the server's that takes any,
  * wherever it is. So each name says that the server's is meant. */
-#include "store/postgres/spelling.h"
+#include "store/postgres/db/spelling.h"
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

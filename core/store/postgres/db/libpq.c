@@ -1,4 +1,4 @@
-#include "store/postgres/libpq.h"
+#include "store/postgres/db/libpq.h"
 #include "base/thread.h"
 #include <assert.h>
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "store/postgres/array.h"
+#include "store/postgres/db/array.h"
 #include <endian.h>
 
 enum { COUNT_AT = 12 }; /* bytes before the count */

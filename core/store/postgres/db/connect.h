@@ -1,8 +1,8 @@
 /* connect.h - a connection to the server of an address, and why it was refused. */
-#ifndef MOONSHIFT_STORE_POSTGRES_CONNECT_H
-#define MOONSHIFT_STORE_POSTGRES_CONNECT_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_CONNECT_H
+#define MOONSHIFT_STORE_POSTGRES_DB_CONNECT_H
 
-#include "store/postgres/address.h"
+#include "store/postgres/db/address.h"
 
 /* Waits for it, 5 s for each server. Tries each host of the address. NULL: no memory. Ask PQstatus.
  */

@@ -1,4 +1,4 @@
-#include "store/postgres/connect.h"
+#include "store/postgres/db/connect.h"
 #include "base/clock.h"
 #include <poll.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* array.h - an array as PostgreSQL takes it on the wire: a parameter of many rows. */
-#ifndef MOONSHIFT_STORE_POSTGRES_ARRAY_H
-#define MOONSHIFT_STORE_POSTGRES_ARRAY_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_ARRAY_H
+#define MOONSHIFT_STORE_POSTGRES_DB_ARRAY_H
 
 #include "base/text.h"
 

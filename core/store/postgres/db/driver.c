@@ -1,8 +1,8 @@
 /* driver.c - statements of PostgreSQL: their parameters, their rows, and values on the wire. */
-#include "store/postgres/driver.h"
-#include "store/postgres/array.h"
+#include "store/postgres/db/driver.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/spelling.h"
 #include "store/postgres/reader.h"
-#include "store/postgres/spelling.h"
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* libpq.h - libpq, which is loaded when the first store on a server is named. With the twenty
  * libraries that it brings along it takes longer to load than a command on a file takes otherwise.
  */
-#ifndef MOONSHIFT_STORE_POSTGRES_LIBPQ_H
-#define MOONSHIFT_STORE_POSTGRES_LIBPQ_H
+#ifndef MOONSHIFT_STORE_POSTGRES_DB_LIBPQ_H
+#define MOONSHIFT_STORE_POSTGRES_DB_LIBPQ_H
 
 #include "base/error.h"
 #include <libpq-fe.h>

@@ -1,6 +1,6 @@
 /* unread.c - the rows of jobs that were locked unread, by their ids. */
-#include "store/postgres/array.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/connection.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/work/work.h"
 

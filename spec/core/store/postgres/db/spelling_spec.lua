@@ -36,7 +36,7 @@ end
 
 describe("functions in statements of a server", function()
   local qualified = {}
-  for name in source.read("core/store/postgres/spelling.c"):match("functions%[%] = (%b{})")
+  for name in source.read("core/store/postgres/db/spelling.c"):match("functions%[%] = (%b{})")
     :gmatch('"([%a_]+)"') do
     qualified[name] = true
   end

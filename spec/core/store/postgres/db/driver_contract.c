@@ -1,8 +1,8 @@
 /* driver_contract.c - the driver over libpq, on a server: values, rows, flights, errors. It is run
  * with spec/postgres/contracts, which says in CONTRACT_STORE where the server is. */
-#include "../contract.h"
-#include "store/postgres/array.h"
-#include "store/postgres/driver.h"
+#include "../../contract.h"
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/driver.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>

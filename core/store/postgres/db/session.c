@@ -1,8 +1,8 @@
 /* session.c - one connection: how it begins, how a flight of statements is read, and what errors of
  * the server mean. */
 #include "base/text.h"
-#include "store/postgres/connect.h"
-#include "store/postgres/driver.h"
+#include "store/postgres/db/connect.h"
+#include "store/postgres/db/driver.h"
 #include "store/rules/ground/transaction.h"
 #include <errno.h>
 #include <poll.h>
