@@ -70,9 +70,9 @@ local writers = {
   suspended_instance = { rules "process/suspend" },
 
   -- Of the engine on a server alone.
-  note = { server "db/statements", server "sign" },
+  note = { server "db/statements", server "beside/life_sign" },
   schema_version = { server "migrate", server "upgrade" },
-  program = { server "executor" },
+  program = { server "beside/presence" },
   turn = { server "turn" },
   lock_page = { server "lock_page" },
 

@@ -1,5 +1,5 @@
-/* sign.c - signs of life: locks of the session, which the server drops with the connection. Where
- * there is no session (direct.c) they are notes with a date, which each commit puts off. */
+/* life_sign.c - signs of life: locks of the session, which the server drops with the connection.
+ * Where there is no session (direct.c) they are notes with a date, which each commit puts off. */
 #include "store/postgres/db/connection.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* executor.c - what an executor has beside its row: a lock of its session, crash slots, and a bell.
+/* presence.c - what an executor has beside its row: a lock of its session, crash slots, and a bell.
  *
  * The lock is a sign of life: the server drops it with the connection. The bell is a descriptor
  * that is readable while the server has sent something, or while a notification that came along
