@@ -361,12 +361,12 @@ $(BUILD)/faults/memory.so: spec/faults/memory.c
 
 # To this program a turn with two ends of runs is a long one: then a soak uses two connections, too.
 $(BUILD)/soak/moonshift: $(BUILD)/core/main.o $(BUILD)/soak/reader.o \
-	$(filter-out %/postgres/reader.o,$(OBJECTS))
+	$(filter-out %/postgres/turn/reader.o,$(OBJECTS))
 	@echo LINK $@
 	@ln -sfn ../lua $(@D)/lua
 	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
 
-$(BUILD)/soak/reader.o: core/store/postgres/reader.c
+$(BUILD)/soak/reader.o: core/store/postgres/turn/reader.c
 	@echo CC $< for a soak
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -DREADER_LONG=2 -MMD -MP -c -o $@ $<

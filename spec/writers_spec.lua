@@ -17,7 +17,7 @@ end
 -- Where a job waits or runs: what every turn does, what commands do, and an engine many at a time.
 local both = { rules "place/places", rules "place/places_hot" }
 local many = { rules "place/places", rules "place/places_hot", engine "db/bulk_table",
-    server "bulk" }
+    server "turn/bulk" }
 -- What has ended: written as it happens, removed by age, and with its batch.
 local history = { rules "record/history", rules "clean/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
@@ -30,28 +30,30 @@ end
 
 -- Every table with all files that write it. Where a table has several, each has its own reason.
 local writers = {
-  ready = with(many, server "set"), timer = many, parked = with(both, server "set"),
-  locked = with(many, server "set", server "lock_page"), limited = with(both, server "set"),
-  lane = { rules "place/places", server "set" },
+  ready = with(many, server "turn/set"), timer = many, parked = with(both, server "turn/set"),
+  locked = with(many, server "turn/set", server "turn/lock_page"), limited = with(both,
+    server "turn/set"),
+  lane = { rules "place/places", server "turn/set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
-  job = { rules "create/create", engine "db/bulk_table", server "bulk", rules "ground/row",
+  job = { rules "create/create", engine "db/bulk_table", server "turn/bulk", rules "ground/row",
     engine "turn/purge",
-    server "left" },
+    server "turn/left" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = { rules "record/history", engine "db/bulk_table", server "bulk", rules "clean/removal" },
+  ended = { rules "record/history", engine "db/bulk_table", server "turn/bulk",
+    rules "clean/removal" },
   ended_by_job = { rules "record/history" }, ended_by_instance = { rules "record/history" },
   -- On a server failed runs are written as a set.
-  attempt = with(history, server "bulk"), line = history, snooze = history,
+  attempt = with(history, server "turn/bulk"), line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
   progress = { rules "record/history", rules "work/settle", rules "job/job_commands",
     rules "work/executor",
     engine "turn/purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "record/incident", rules "record/caller_incident",
-    rules "process/stuck_instance", server "bulk", rules "job/stuck",
+    rules "process/stuck_instance", server "turn/bulk", rules "job/stuck",
     rules "record/handlers", rules "clean/clean",
     rules "batch/forget", engine "db/statements", server "db/statements" },
   stuck = { rules "job/stuck" },
@@ -73,8 +75,8 @@ local writers = {
   note = { server "db/statements", server "beside/life_sign" },
   schema_version = { server "migrate", server "upgrade" },
   program = { server "beside/presence" },
-  turn = { server "turn" },
-  lock_page = { server "lock_page" },
+  turn = { server "turn/turn" },
+  lock_page = { server "turn/lock_page" },
 
   -- Of processes: a file a table.
   process = { rules "process/version" }, process_version = { rules "process/version" },
@@ -87,7 +89,8 @@ local writers = {
 
   operation = { rules "record/operation", rules "clean/clean" },
 
-  unique_key = { server "set", server "bulk", rules "place/unique", rules "create/intake" },
+  unique_key = { server "turn/set", server "turn/bulk", rules "place/unique",
+    rules "create/intake" },
   lane_backlog = { rules "place/backlog" },
   rate = { rules "place/rate_limit" },
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
@@ -108,7 +111,8 @@ local writers = {
   occurrence = { rules "create/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
-  meta = { server "transaction", rules "ground/state", engine "turn/purge", rules "record/history",
+  meta = { server "turn/transaction", rules "ground/state", engine "turn/purge",
+    rules "record/history",
     rules "place/fair_share",
     rules "record/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "db/statements" },
@@ -162,7 +166,7 @@ describe("a table", function()
   it("of the schema has a writer, and nothing else is written", function()
     local schema = {}
     for _, path in ipairs { "core/store/sqlite/schema.sql", server "schema", server "migrate",
-      server "lock_page" } do
+      server "turn/lock_page" } do
       for name in source.read(path):gmatch("CREATE TABLE ([%l_]+)") do
         schema[name] = true
       end

@@ -946,7 +946,7 @@ const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
     # ---- a server with a standby
     {"name": "recalled-without-standby", "by": "spec/faults/failover_spec.lua",
      "breaks": "a commit whose answer was lost is asked for by reading alone",
-     "changes": [("core/store/postgres/turn.c", """
+     "changes": [("core/store/postgres/turn/turn.c", """
     return db_value(&store->db, error, turn, "UPDATE turn SET n=n WHERE session=?1 RETURNING n",
 """, """
     return db_value(&store->db, error, turn, "SELECT n FROM turn WHERE session=?1",

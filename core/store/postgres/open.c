@@ -1,6 +1,6 @@
 /* open.c - from a URL to an open store. */
 #include "store/postgres/db/connection.h"
-#include "store/postgres/turn.h"
+#include "store/postgres/turn/turn.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"

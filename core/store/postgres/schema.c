@@ -1,7 +1,7 @@
 #include "store/postgres/schema.h"
 #include "base/embedded.h"
 #include "base/text.h"
-#include "store/postgres/lock_page.h"
+#include "store/postgres/turn/lock_page.h"
 #include <ctype.h>
 #include <stdlib.h>
 

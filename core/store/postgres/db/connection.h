@@ -4,8 +4,8 @@
 
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/engine.h"
-#include "store/postgres/lock_page.h"
-#include "store/postgres/reader.h"
+#include "store/postgres/turn/lock_page.h"
+#include "store/postgres/turn/reader.h"
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
 

@@ -2,7 +2,7 @@
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/spelling.h"
-#include "store/postgres/reader.h"
+#include "store/postgres/turn/reader.h"
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>

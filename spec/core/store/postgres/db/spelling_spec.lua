@@ -17,7 +17,7 @@ end
 -- The names of the schema's tables: columns follow them in brackets.
 local function tables()
   local names = {}
-  for _, path in ipairs { "core/store/sqlite/schema.sql", "core/store/postgres/lock_page.c",
+  for _, path in ipairs { "core/store/sqlite/schema.sql", "core/store/postgres/turn/lock_page.c",
     "core/store/postgres/migrate.c", "core/store/postgres/schema.c",
     "core/store/sqlite/upgrade_7.sql" } do
     for name in source.read(path):gmatch("CREATE TABLE ([%a_]+)") do

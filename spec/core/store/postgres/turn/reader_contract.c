@@ -1,6 +1,6 @@
 /* reader_contract.c - a second connection reads the page of a long turn, and nothing depends on it.
  * Run with spec/postgres/contracts. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 #include <signal.h>
 #include <sys/socket.h>

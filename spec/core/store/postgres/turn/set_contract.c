@@ -1,6 +1,6 @@
 /* set_contract.c - a command on many jobs, and a turn that settles many, wait for the server a few
  * times, not once a job. Run with spec/postgres/contracts. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 
 #define MANY 1000

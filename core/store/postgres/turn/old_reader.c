@@ -1,5 +1,5 @@
-/* held.c - who keeps an old state of the database: rows that have gone since cannot be removed, and
- * pages of ready jobs read over them. */
+/* old_reader.c - who keeps an old state of the database: rows that have gone since cannot be
+ * removed, and pages of ready jobs read over them. */
 #include "base/json.h"
 #include "store/postgres/db/connection.h"
 

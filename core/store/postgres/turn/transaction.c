@@ -3,8 +3,8 @@
  * The gate is a lock of the database that goes with the transaction. It is asked for in the message
  * that begins it, and what is read afterwards is what the last holder has committed. */
 #include "store/postgres/db/connection.h"
-#include "store/postgres/timeline.h"
-#include "store/postgres/turn.h"
+#include "store/postgres/turn/timeline.h"
+#include "store/postgres/turn/turn.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 

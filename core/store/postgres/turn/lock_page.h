@@ -4,8 +4,8 @@
  * each that is held. The view `locks` shows them beside those of `locked`, which have rows of their
  * own. A turn settles them by a change of the bits. Whoever else changes a lock gives it a row of
  * its own first. */
-#ifndef MOONSHIFT_STORE_POSTGRES_LOCK_PAGE_H
-#define MOONSHIFT_STORE_POSTGRES_LOCK_PAGE_H
+#ifndef MOONSHIFT_STORE_POSTGRES_TURN_LOCK_PAGE_H
+#define MOONSHIFT_STORE_POSTGRES_TURN_LOCK_PAGE_H
 
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/txn_hook.h"

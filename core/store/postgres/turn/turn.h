@@ -3,8 +3,8 @@
  * Each transaction that writes leaves its number behind, under a number drawn for the open store.
  * After a loss that row tells. It tells as well that the server has lost earlier ones (timeline.h).
  */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_H
+#ifndef MOONSHIFT_STORE_POSTGRES_TURN_TURN_H
+#define MOONSHIFT_STORE_POSTGRES_TURN_TURN_H
 
 #include "base/error.h"
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * a second time, and executors would hold locks for jobs that have ended for them. A server that a
  * dump was restored on lacks them as well. Each transaction that writes compares the number of the
  * server's timeline with the one in `meta`, before it does anything. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TIMELINE_H
-#define MOONSHIFT_STORE_POSTGRES_TIMELINE_H
+#ifndef MOONSHIFT_STORE_POSTGRES_TURN_TIMELINE_H
+#define MOONSHIFT_STORE_POSTGRES_TURN_TIMELINE_H
 
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 /* turn_contract.c - connections that are lost: before a commit, during one, behind one. Run with
  * spec/postgres/contracts. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 #include <sys/socket.h>
 

@@ -1,6 +1,6 @@
 /* timeline_contract.c - a server that took over and may lack the last commits. Run with
  * spec/postgres/contracts. spec/faults/failover_spec.lua has a real one. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 
 #define GAP 1000000

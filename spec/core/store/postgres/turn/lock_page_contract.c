@@ -1,6 +1,6 @@
 /* lock_page_contract.c - the locks of a page of jobs are one row, and yet each is a lock. Run with
  * spec/postgres/contracts. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 
 enum { PAGE = 100 };

@@ -1,6 +1,6 @@
-/* held_contract.c - who keeps an old state of the database, as stats tells it. Run with
+/* old_reader_contract.c - who keeps an old state of the database, as stats tells it. Run with
  * spec/postgres/contracts. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 #include <poll.h>
 

@@ -1,6 +1,6 @@
-#include "store/postgres/reader.h"
+#include "store/postgres/turn/reader.h"
 #include "store/postgres/db/connection.h"
-#include "store/postgres/timeline.h"
+#include "store/postgres/turn/timeline.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "store/postgres/lock_page.h"
+#include "store/postgres/turn/lock_page.h"
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/connection.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/postgres/turn.h"
+#include "store/postgres/turn/turn.h"
 #include "store/postgres/db/connection.h"
 #include <poll.h>
 #include <string.h>

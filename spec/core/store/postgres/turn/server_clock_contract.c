@@ -1,6 +1,6 @@
 /* server_clock_contract.c - how the server's clock is measured. Run with spec/postgres/contracts.
  */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
 
 enum { FAR = 300000, NEAR = 100 }; /* ms; a busy machine takes a while between two looks */

@@ -42,7 +42,7 @@ describe("the time in statements of a server", function()
     for _, folder in ipairs { "core/store/postgres", "core/store/rules" } do
       for _, path in ipairs(files(folder)) do
         local own = source.c_code(path):find("clock_system", 1, true)
-        assert.truthy(not own or path == "core/store/postgres/server_clock.c", path)
+        assert.truthy(not own or path == "core/store/postgres/turn/server_clock.c", path)
       end
     end
   end)

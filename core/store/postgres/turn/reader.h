@@ -4,8 +4,8 @@
  * the ends of runs is another. On two connections two processes of the server do both at once. The
  * second one sees the snapshot that the open transaction has exported. A server that knows the
  * snapshot and has the same timeline is that of the first connection: no former primary answers. */
-#ifndef MOONSHIFT_STORE_POSTGRES_READER_H
-#define MOONSHIFT_STORE_POSTGRES_READER_H
+#ifndef MOONSHIFT_STORE_POSTGRES_TURN_READER_H
+#define MOONSHIFT_STORE_POSTGRES_TURN_READER_H
 
 #include "store/postgres/db/driver.h"
 
