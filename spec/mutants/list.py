@@ -346,7 +346,7 @@ MUTANTS = [
 """)]},
     {"name": "lane-insisted-on-in-vain", "by": "spec/core/store/process_contract",
      "breaks": "a unit is written while another run insists on the lane of its instance",
-     "changes": [("core/store/rules/process/unit.c", """
+     "changes": [("core/store/rules/process/unit_write.c", """
     if (waits)
         return UNIT_WAITS;
 """, """
