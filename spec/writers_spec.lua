@@ -118,6 +118,11 @@ local writers = {
     rules "fleet/deployment", engine "db/statements" },
 }
 
+-- What is written is decided by store->rules. These read other settings, or hand all of them on:
+-- docs/design.md says why.
+local of_settings = { "batch", "cleanup", "fair_share", "fill", "left", "provision", "registration",
+  "seed" }
+
 -- The texts of C strings that stand side by side, joined; one string a line.
 local function strings(text)
   text = text:gsub("/%*.-%*/", ""):gsub('"%s*\\?%s*"', "")
@@ -173,5 +178,19 @@ describe("a table", function()
     end
     assert.same(sorted(schema), sorted(writers))
     assert.same(sorted(schema), sorted(found))
+  end)
+end)
+
+describe("the rules of the store", function()
+  it("read only settings that no other program may stand in for", function()
+    local found = {}
+    for _, path in ipairs(source.files("core/store/rules", "%.[ch]$")) do
+      local text = source.read(path)
+      if text:find("store%->settings") or text:find("settings%->%l") then
+        found[#found + 1] = path:match("([%w_]+)%.%a$")
+      end
+    end
+    table.sort(found)
+    assert.same(of_settings, found)
   end)
 end)

@@ -12,7 +12,7 @@ enum { WARMING = 2, WARM_MOST = 2000, ROUNDS = 20, LEASE = 3600000, DAY = 864000
 /* A job as `enqueue` would make it, to be copied. */
 static bool spec_make(struct rig *rig, const struct scale_rows *rows, struct job_spec *spec,
                       struct error *error) {
-    struct spec_rules rules = spec_rules(&rig->settings);
+    struct spec_rules rules = spec_rules(&rig->settings.write);
     time_ms now = clock_now(clock_system());
     json_t *object = rig_spec(rig, "noop", rig->payload, rig->bench->options->priorities);
     bool fine = object && (!rows->later || json_put_time(object, "at", now + DAY)) &&

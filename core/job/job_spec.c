@@ -452,15 +452,14 @@ const char *creation_name(enum creation creation) {
     return names[creation];
 }
 
-struct spec_rules spec_rules(const struct settings *settings) {
-    struct spec_rules rules = {.payload_max = (size_t)settings->payload_max,
-                               .retries = settings->retries,
-                               .ensure_due_date = settings->ensure_due_date,
-                               .produce_priorities = settings->produce_priorities,
-                               .lane_of_root = settings->lane_of_root,
-                               .priority = settings->priority,
-                               .zone = strcmp(settings->zone, "UTC") ? settings->zone : NULL};
-    return rules;
+struct spec_rules spec_rules(const struct write_rules *rules) {
+    return (struct spec_rules){.payload_max = (size_t)rules->payload_max,
+                               .retries = rules->retries,
+                               .ensure_due_date = rules->ensure_due_date,
+                               .produce_priorities = rules->produce_priorities,
+                               .lane_of_root = rules->lane_of_root,
+                               .priority = rules->priority,
+                               .zone = strcmp(rules->zone, "UTC") ? rules->zone : NULL};
 }
 
 /* ---- unknown handlers ---- */

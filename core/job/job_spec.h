@@ -59,7 +59,7 @@ struct job_spec {
     bool needs_retries;  /* the definition's retry is an expression: ask script_retries */
 };
 
-struct spec_rules spec_rules(const struct settings *settings);
+struct spec_rules spec_rules(const struct write_rules *rules);
 
 /* Reads { handler, payload, at | due, after | in, cycle | repeat, zone, misfire, priority, lane,
  * exclusive, instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,

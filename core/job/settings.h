@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "job/write_rules.h"
 #include <jansson.h>
 
 enum setting_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG, ORIGIN_OPTION };
@@ -16,7 +17,6 @@ enum setting_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FL
 enum fair_by { FAIR_OFF, FAIR_TENANT, FAIR_LANE };
 
 enum missing_handlers { MISSING_REFUSE, MISSING_INCIDENT }; /* of processes */
-enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
 
 struct settings {
     /* store and identity */
@@ -25,8 +25,6 @@ struct settings {
     char *read_url;   /* a replica of it, which is asked for lists; NULL: none */
     char *state_dir;  /* of crash slots of a store on a server, default the script folder */
     char *name;       /* executor name, default the host name */
-    char *who;        /* operation log: default the OS user */
-    char *zone;       /* of times and cycles that name none */
     /* executor */
     bool active;
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */
@@ -45,30 +43,28 @@ struct settings {
     time_ms backoff, max_backoff;
     int backoff_decrease_threshold;
     time_ms queue_full_wait, lock_time, shutdown_wait;
-    int crash_limit, conflict_limit, recycle_after;
+    int conflict_limit, recycle_after;
+    /* what is written; `write` is all of it */
+    union {
+        struct write_rules write;
+        struct {
+            WRITE_RULES(WRITE_RULE_MEMBER)
+        };
+    };
     /* jobs */
-    int retries;
     char *retry; /* configuration text or file name; NULL: standard */
-    time_ms failed_job_wait;
-    int64_t priority; /* of jobs whose definition names none */
-    bool incidents, produce_priorities, ensure_due_date, lane_of_root;
-    enum history_level history;
-    /* of ended jobs, and of what has none of its own; 0: kept for ever; -1: as ended jobs */
-    json_t *history_ttl_by_type; /* of ended batches: ms by type, 0: for ever; or NULL */
-    time_ms history_ttl, history_ttl_incidents, history_ttl_batches, history_ttl_operations;
+    /* 0: kept for ever; -1: as ended jobs */
+    time_ms history_ttl_incidents, history_ttl_batches, history_ttl_operations;
+    json_t *history_ttl_by_type;    /* of ended batches: ms by type, 0: for ever; or NULL */
     json_t *history_cleanup_window; /* array of texts (window.h) or NULL: none */
     char *history_cleanup_zone;
     int history_cleanup_parallelism, history_cleanup_batch_size;
     int64_t history_cleanup_priority;
     time_ms timeout;
     int64_t memory_limit; /* bytes per worker state */
-    int64_t payload_max;  /* bytes */
     enum missing_handlers missing_handlers;
-    json_t *notify;       /* handlers that are told of something, by what (notify.h); or NULL */
-    time_ms notify_every; /* of one cause they are told once in so long */
-    json_t *stock;        /* stock handlers that the folder asks for (stock.h); array or NULL */
-    time_ms patience;     /* of a command whose instance runs; 0: none */
-    time_ms request_ttl;  /* of the answer to what was asked for under a key */
+    json_t *stock;    /* stock handlers that the folder asks for (stock.h); array or NULL */
+    time_ms patience; /* of a command whose instance runs; 0: none */
     /* batches */
     int batch_jobs_per_seed, invocations_per_batch_job;
     json_t *invocations_by_type; /* a number by type, or NULL: none */

@@ -228,7 +228,7 @@ static int native_check_spec(lua_State *L) {
     struct script *script = script_of(L);
     struct error error = {0};
     struct job_spec spec = {0};
-    struct spec_rules rules = spec_rules(script->settings);
+    struct spec_rules rules = spec_rules(&script->settings->write);
     rules.schedule = true;
     json_t *object = value_to_json(L, 1, "schedule", &error);
     bool ok = object && (job_spec_read(&spec, object, &rules, clock_now(script->clock), &error) ||

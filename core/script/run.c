@@ -72,7 +72,7 @@ static bool complete_priority(struct script *script, struct job_spec *spec, stru
 static bool complete(struct run *run, lua_State *L, struct job_spec *spec, json_t *object,
                      const struct spec_fast *fast, struct error *error) {
     struct script *script = run->script;
-    struct spec_rules rules = spec_rules(script->settings);
+    struct spec_rules rules = spec_rules(&script->settings->write);
     time_ms now = clock_now(script->clock);
     if (!(object ? job_spec_read(spec, object, &rules, now, error)
                  : job_spec_fast(spec, fast, &rules, now, error)))

@@ -93,7 +93,7 @@ void walk_add(struct script *script, lua_State *L) {
                                          {"call", state_protect}, {NULL, NULL}};
     natives_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
-        set_text(L, "zone", spec_rules(script->settings).zone);
+        set_text(L, "zone", spec_rules(&script->settings->write).zone);
 }
 
 /* ---- where it has failed ---- */
@@ -178,7 +178,7 @@ static void read_numbers(lua_State *L, struct job_spec *spec) {
 /* The lane of an instance, or with lane_scope = "root" of the one at the top of the calls. */
 static int64_t lane_of(const struct run *run, const struct unit_instance *instance) {
     const struct settings *settings = run->script->settings;
-    bool root = instance->root && spec_rules(settings).lane_of_root;
+    bool root = instance->root && settings->lane_of_root;
     return job_instance_lane(root ? instance->root : instance->id);
 }
 
@@ -186,7 +186,7 @@ static int64_t lane_of(const struct run *run, const struct unit_instance *instan
 static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec, char *activity,
                      struct error *error) {
     struct job *job = &spec->job;
-    struct spec_rules rules = spec_rules(run->script->settings);
+    struct spec_rules rules = spec_rules(&run->script->settings->write);
     job_spec_begin(spec, clock_now(run->script->clock));
     job->handler = text_of(L, "handler");
     read_numbers(L, spec);

@@ -475,7 +475,7 @@ struct store_heard {
 };
 json_t *store_verify(struct store *store, const struct store_heard *heard, struct error *error);
 
-/* ---- commands: each writes its operation-log entry (who = settings->who) ---- */
+/* ---- commands: each writes its operation-log entry (who = rules->who) ---- */
 
 /* YES: the definition of this name has a priority of the store's. */
 enum answer store_overridden(struct store *store, const char *handler, struct error *error);

@@ -70,6 +70,20 @@ MUTANTS = [
 """, """
         if (i < 0 && !mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """)]},
+    {"name": "by-the-leaders-settings", "by": "spec/core/store/sqlite/beside/mailbox_contract",
+     "breaks": "what another process asks for is written by the leader's settings",
+     "changes": [(ENQUEUE, """
+    store->rules = &rules;
+""", """
+    store->rules = known ? own : &rules;
+""")]},
+    {"name": "told-by-the-leaders-settings", "by": "spec/core/store/sqlite/beside/unit_letter_contract",
+     "breaks": "what is kept back of another process is written by the leader's settings",
+     "changes": [(ENQUEUE, """
+    done = done && transaction_before_commit(store, error);
+""", """
+    done = done && error != NULL;
+""")]},
     {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """

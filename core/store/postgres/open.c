@@ -168,6 +168,7 @@ struct store *postgres_open(const char *url, enum store_mode mode, const struct 
     }
     struct store *store = &postgres->store;
     store->settings = settings;
+    store->rules = &settings->write;
     store->hooks = hooks;
     store->ops = &ops;
     store->engine = &engine;

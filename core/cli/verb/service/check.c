@@ -75,7 +75,7 @@ static bool definitions_shape(const struct folder *folder, struct report *report
 /* The dates to come, of a schedule that was found good. */
 static json_t *schedule_dates(const struct cli *cli, json_t *object) {
     struct job_spec spec = {0};
-    struct spec_rules rules = spec_rules(&cli->settings);
+    struct spec_rules rules = spec_rules(&cli->settings.write);
     struct cycle cycle;
     time_ms now = clock_now(clock_system());
     rules.schedule = true;

@@ -55,7 +55,7 @@ static json_t *entry_lines(struct row *row) {
 
 /* Of an end: when it goes, as far as that is known. */
 static bool entry_put_removal(const struct store *store, json_t *object, struct row *row) {
-    time_ms removal = row_time(row, 14), ttl = store->settings->history_ttl;
+    time_ms removal = row_time(row, 14), ttl = store->rules->history_ttl;
     if (row_int32(row, ENTRY_RANK) != 3)
         return true;
     if (removal == TIME_NONE && ttl)

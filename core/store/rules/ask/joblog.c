@@ -104,7 +104,7 @@ static bool log_wants(const struct log_question *question, const char *outcome) 
 
 static bool log_has(const struct store *store, const struct log_question *question,
                     enum log_arm arm) {
-    bool full = store->settings->history == HISTORY_FULL;
+    bool full = store->rules->history == HISTORY_FULL;
     if (question->tail && arm == ARM_CREATED_FILED)
         return false;
     if (arm >= ARM_CREATED)

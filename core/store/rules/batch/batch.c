@@ -56,7 +56,7 @@ bool batch_load(struct store *store, int64_t id, struct batch *batch, struct err
 static int64_t batch_priority(const struct store *store, const struct batch *batch) {
     if (batch->priority_given)
         return batch->priority;
-    return store->settings->produce_priorities ? store->settings->batch_job_priority : 0;
+    return store->rules->produce_priorities ? store->settings->batch_job_priority : 0;
 }
 
 bool batch_job(struct store *store, const struct batch *batch, const struct batch_job *what,

@@ -58,7 +58,7 @@ static bool fill_row(struct store *store, const struct store_batch *batch, time_
                "ttniiznittii", batch->type, batch->name, (int)BATCH_FILLING, jobs, invocations,
                batch->retries, (int)(batch->priority != NULL),
                batch->priority ? *batch->priority : (int64_t)0, batch->on_complete,
-               store->settings->who, meta_bound(store), now) == YES;
+               store->rules->who, meta_bound(store), now) == YES;
 }
 
 static bool fill_config(struct store *store, int64_t id, const json_t *config,

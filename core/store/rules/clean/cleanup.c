@@ -232,7 +232,7 @@ static bool cleanup_tell(struct store *store, const struct cleaned *cleaned, tim
         if (!store_metric_add(store, 0, metric_of((enum history_kind)i), cleaned->count[i], error))
             return false;
     }
-    return size == none || !store->journal.job || store->settings->history != HISTORY_FULL ||
+    return size == none || !store->journal.job || store->rules->history != HISTORY_FULL ||
            store_line(store, store->journal.job, store->journal.attempt, text, now, error);
 }
 

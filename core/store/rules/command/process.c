@@ -75,7 +75,7 @@ bool process_preview(struct store *store, const struct command *command, int64_t
 
 /* A claim without a name is for the one who asks. */
 static const char *assignee_of(const struct store *store, const struct command *command) {
-    return command->claims && !command->assignee ? store->settings->who : command->assignee;
+    return command->claims && !command->assignee ? store->rules->who : command->assignee;
 }
 
 bool task_command(struct store *store, const struct command *command, time_ms now,

@@ -46,7 +46,7 @@ static void create_fill(struct store *store, struct job_spec *spec,
     job->token = job->owner = 0;
     job->lock_expiration = TIME_NONE;
     if (job->retries < 1)
-        job->retries = store->settings->retries;
+        job->retries = store->rules->retries;
     spec->reply = (struct created){job->id, CREATION_CREATED};
     create_priority(spec, stream);
     if (stream->definition->suspended)

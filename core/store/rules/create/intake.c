@@ -15,7 +15,7 @@ static bool begin_row(struct store *store, struct store_intake *intake, int64_t 
     return db_value(&store->db, error, &intake->id,
                     "INSERT INTO intake(reached, last, who, created) VALUES(?1, ?2, ?3, ?4)"
                     " RETURNING id",
-                    "iiti", intake->next - 1, intake->last, store->settings->who, now) == YES &&
+                    "iiti", intake->next - 1, intake->last, store->rules->who, now) == YES &&
            store->engine->sign_take(store, SIGN_INTAKE(intake->id), error) &&
            CRASH_POINT("intake_begun");
 }

@@ -27,7 +27,7 @@ void defined_apply(const struct defined *defined, const struct store *store,
         job->retries = defined->retries;
     if (!job->category && *defined->category)
         job->category = defined->category;
-    if (defined->priority_given && !spec->priority_given && store->settings->produce_priorities)
+    if (defined->priority_given && !spec->priority_given && store->rules->produce_priorities)
         job->priority = defined->priority;
 }
 

@@ -59,7 +59,7 @@ bool store_request_keep(struct store *store, const struct store_request *request
                                   " ON CONFLICT(scope, key) DO UPDATE SET hash=excluded.hash,"
                                   " answer=excluded.answer, until=excluded.until",
                                   "nttti", (int)SCOPE_OWNER, request->key, request->hash, text,
-                                  now + store->settings->request_ttl) &&
+                                  now + store->rules->request_ttl) &&
                            CRASH_POINT("request_kept")
                      : error_no_memory(error);
     free(text);

@@ -109,7 +109,7 @@ enum answer row_load_placeless(struct store *store, int64_t id, struct job_row *
 }
 
 time_ms row_due(const struct store *store, time_ms due, time_ms now) {
-    return due == TIME_NONE && store->settings->ensure_due_date ? now : due;
+    return due == TIME_NONE && store->rules->ensure_due_date ? now : due;
 }
 
 /* ---- writing ---- */

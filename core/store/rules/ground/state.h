@@ -205,6 +205,7 @@ struct store {
     const char *name; /* see store_name */
     struct db db;
     const struct settings *settings;
+    const struct write_rules *rules; /* of the program for which it writes: see write_rules.h */
     enum store_mode mode;
     struct store_schema schema; /* see store/provision.h */
     char boot[CLOCK_BOOT];      /* see store_boot */

@@ -40,7 +40,7 @@ bool again_check(struct store *store, const struct change *change, const struct 
 /* *due: the first date of a cycle that does not come again. */
 static bool again_cycle(struct store *store, const char *term, time_ms from, time_ms *due,
                         struct error *error) {
-    struct repeat repeat = {.text = term, .zone = spec_rules(store->settings).zone, .origin = from};
+    struct repeat repeat = {.text = term, .zone = spec_rules(store->rules).zone, .origin = from};
     struct cycle cycle;
     if (!repeat_open(&repeat, &cycle, error))
         return false;

@@ -66,7 +66,7 @@ static bool retry_apply(struct store *store, const struct change *change, struct
     if (!change->value)
         configured.value = retries;
     if (configured.value < 1)
-        configured.value = store->settings->retries;
+        configured.value = store->rules->retries;
     return retries_apply(store, &configured, row, error);
 }
 

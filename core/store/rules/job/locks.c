@@ -80,7 +80,7 @@ static bool locks_crashed(struct store *store, const struct locks_free *what, st
     if (what->reaped)
         what->reaped->crashed++;
     CRASH_POINT("crash_counted");
-    if (row->crashes >= store->settings->crash_limit)
+    if (row->crashes >= store->rules->crash_limit)
         return locks_reap_job(store, what, row, error);
     return row_write(store, row, false, error);
 }

@@ -28,7 +28,7 @@ static bool stuck_report(struct store *store, const struct outcome *outcome, tim
 static bool stuck_begin(struct store *store, const struct outcome *outcome, time_ms now,
                         struct error *error) {
     const struct job *job = outcome->job;
-    return (!store->settings->incidents || stuck_report(store, outcome, now, error)) &&
+    return (!store->rules->incidents || stuck_report(store, outcome, now, error)) &&
            db_run(&store->db, error,
                   "INSERT INTO stuck(token, owner, job, lane, since, place, incident)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, (SELECT id FROM incident WHERE job=?3"

@@ -107,7 +107,7 @@ static enum answer lane_of(struct store *store, const struct job *job, int64_t *
     enum answer found =
         db_value(&store->db, error, &root, "SELECT coalesce(root, id) FROM instance WHERE id=?1",
                  "i", job->instance_id);
-    *lane = job_instance_lane(store->settings->lane_of_root ? root : job->instance_id);
+    *lane = job_instance_lane(store->rules->lane_of_root ? root : job->instance_id);
     return found;
 }
 
@@ -143,7 +143,7 @@ int64_t lane_minded(const struct store *store, const struct outcome *outcome,
     const struct job *job = outcome->job;
     if (!job->id || job->lane_id || job->lane_held)
         return 0;
-    return job_instance_lane(store->settings->lane_of_root && one->root ? one->root : one->id);
+    return job_instance_lane(store->rules->lane_of_root && one->root ? one->root : one->id);
 }
 
 bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error) {

@@ -10,7 +10,7 @@ static bool variables_remove(struct store *store, int64_t id, struct error *erro
 
 bool past_write(struct store *store, const struct unit_instance *one, time_ms now,
                 struct error *error) {
-    if (store->settings->history != HISTORY_FULL)
+    if (store->rules->history != HISTORY_FULL)
         return variables_remove(store, one->id, error);
     return db_run(
         &store->db, error,
@@ -19,8 +19,7 @@ bool past_write(struct store *store, const struct unit_instance *one, time_ms no
         " FROM instance i WHERE i.id=?1)), ?6, ?7, ?8, ?9, ?10, ?11, ?6+(SELECT coalesce(v.ttl, "
         "?12) FROM process_version v WHERE v.id=?2))",
         "iizzTitttttz", one->id, one->version, one->root, one->parent, one->started, now,
-        one->ended, one->reason, one->key, one->tenant, one->variables,
-        store->settings->history_ttl);
+        one->ended, one->reason, one->key, one->tenant, one->variables, store->rules->history_ttl);
 }
 
 static bool past_remove(struct store *store, int64_t id, int64_t *room, int64_t *count,

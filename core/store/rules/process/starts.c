@@ -124,7 +124,7 @@ static bool timer_create(struct store *store, const struct starts *starts, const
     char handler[JOB_NAME_MAX * 2 + 32];
     struct job_spec spec = {0};
     struct error reason = {0};
-    struct spec_rules rules = spec_rules(store->settings);
+    struct spec_rules rules = spec_rules(store->rules);
     json_t *said = timer_said(timer, starts->to);
     if (!said)
         return db_no_memory(&store->db, error);

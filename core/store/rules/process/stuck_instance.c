@@ -36,7 +36,7 @@ static enum answer stuck_open(struct store *store, int64_t instance, int64_t *in
 bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
                          struct error *error) {
     int64_t incident = 0;
-    if (!one->stuck || (*one->stuck && !store->settings->incidents))
+    if (!one->stuck || (*one->stuck && !store->rules->incidents))
         return true;
     enum answer found = stuck_open(store, one->id, &incident, error);
     if (found == FAILED)

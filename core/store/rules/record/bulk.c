@@ -341,7 +341,7 @@ static bool failed_places(struct store *store, size_t count, struct error *error
     store->failures.to = 0;
     return failed_place(store, count, GOES_READY, BULK_FAILED_READY, error) &&
            failed_place(store, count, GOES_TIMER, BULK_FAILED_TIMER, error) &&
-           (!store->settings->incidents ||
+           (!store->rules->incidents ||
             failed_place(store, count, GOES_DEAD, BULK_INCIDENTS, error));
 }
 
@@ -353,7 +353,7 @@ static bool bulk_failed(struct store *store, struct error *error) {
     qsort(bulk->rows, count, sizeof *bulk->rows, failed_compare);
     bulk->from = bulk->count = 0;
     bulk->to = count;
-    return (store->settings->history == HISTORY_NONE ||
+    return (store->rules->history == HISTORY_NONE ||
             bulk_write(store, bulk, BULK_ATTEMPTS, error)) &&
            bulk_write(store, bulk, BULK_FAILED, error) && failed_places(store, count, error);
 }

@@ -63,7 +63,7 @@ bool history_remove(struct store *store, int64_t job, int64_t seq, struct error 
 
 bool history_removed(struct store *store, const struct job_row *row, enum history_end end,
                      time_ms now, struct error *error) {
-    if (store->settings->history != HISTORY_FULL)
+    if (store->rules->history != HISTORY_FULL)
         return history_hush(store, row->id, row->attempt, error);
     return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, at, retries, attempt, created,"
@@ -77,7 +77,7 @@ bool history_removed(struct store *store, const struct job_row *row, enum histor
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
                    struct error *error) {
     const struct job *job = outcome->job;
-    if (store->settings->history != HISTORY_FULL)
+    if (store->rules->history != HISTORY_FULL)
         return history_hush(store, job->id, job->attempt, error);
     return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
@@ -92,7 +92,7 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
 
 bool history_snoozed(struct store *store, const struct outcome *outcome, const struct job_row *row,
                      struct error *error) {
-    if (store->settings->history != HISTORY_FULL)
+    if (store->rules->history != HISTORY_FULL)
         return true;
     const struct job *job = outcome->job;
     store->lines = 1;
@@ -114,7 +114,7 @@ bool history_snoozed(struct store *store, const struct outcome *outcome, const s
 bool history_failed(struct store *store, const struct outcome *outcome,
                     const struct job_row *before, struct error *error) {
     const struct job *job = outcome->job;
-    return store->settings->history == HISTORY_NONE ||
+    return store->rules->history == HISTORY_NONE ||
            db_run(&store->db, error,
                   "INSERT INTO attempt(" ATTEMPT ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
                   " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) " ATTEMPT_AGAIN,
@@ -166,8 +166,8 @@ static json_t *lines_said(const struct outcome *outcome) {
 
 bool history_say(struct store *store, const struct outcome *outcome, struct error *error) {
     const struct job *job = outcome->job;
-    if (store->settings->history == HISTORY_NONE ||
-        (outcome_traits[outcome->kind].ends && store->settings->history != HISTORY_FULL))
+    if (store->rules->history == HISTORY_NONE ||
+        (outcome_traits[outcome->kind].ends && store->rules->history != HISTORY_FULL))
         return true;
     return history_write_lines(store, job->id, job->attempt, lines_said(outcome), outcome->ended,
                                error) &&
@@ -268,7 +268,7 @@ enum answer history_find(struct store *store, int64_t job, struct ended *ended,
 
 bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error) {
     struct ended ended;
-    if (!outcome->lines || store->settings->history != HISTORY_FULL)
+    if (!outcome->lines || store->rules->history != HISTORY_FULL)
         return true;
     enum answer found = history_find(store, outcome->job->id, &ended, error);
     if (found != YES || ended.end != ENDED_CANCELLED || ended.attempt != outcome->job->attempt)

@@ -55,7 +55,7 @@ static bool incident_open_unasked(struct store *store, int64_t job, const char *
 /* Reads the row by a statement of its own: one that also inserts may cost copies of pages. */
 bool incident_open(struct store *store, const struct job_row *job, const char *type, time_ms now,
                    struct error *error) {
-    if (!store->settings->incidents)
+    if (!store->rules->incidents)
         return true;
     if (store->engine->sets && incident_untold(store) && !incident_has_callers(store, job))
         return incident_open_unasked(store, job->id, type, now, error);
@@ -83,7 +83,7 @@ static bool incident_bare(struct store *store, int64_t job, const char *message,
 bool incident_aside(struct store *store, int64_t job, const char *message, time_ms now,
                     struct error *error) {
     struct job_row row = {.id = job};
-    if (!store->settings->incidents)
+    if (!store->rules->incidents)
         return true;
     enum answer found = db_value(&store->db, error, &row.stream,
                                  "SELECT j.stream FROM job j JOIN stream s ON s.id=j.stream JOIN"

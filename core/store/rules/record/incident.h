@@ -41,7 +41,7 @@ bool incident_aside(struct store *store, int64_t job, const char *message, time_
 /* True if nobody is told of incidents: then no answer of the statement that writes them is needed.
  */
 static inline bool incident_untold(const struct store *store) {
-    return !notify_incident(store->settings->notify);
+    return !notify_incident(store->rules->notify);
 }
 /* Ends the job's open incident, if there is one, and those of callers that it has caused. */
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,

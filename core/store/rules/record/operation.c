@@ -30,7 +30,7 @@ static bool ids_write(struct text *text, struct ids ids, struct error *error) {
 static bool operation_insert(struct store *store, const char *verb, const char *entity, int count,
                              struct ids ids, const char *before, const char *after, time_ms now,
                              struct error *error) {
-    const char *who = store->journal.who[0] ? store->journal.who : store->settings->who;
+    const char *who = store->journal.who[0] ? store->journal.who : store->rules->who;
     const json_t *wanted = store->journal.query;
     char *query = wanted ? json_write(wanted, NULL) : NULL;
     struct text jobs = {0};

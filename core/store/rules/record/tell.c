@@ -33,7 +33,7 @@ static bool create(struct store *store, struct job_spec *spec, json_t *payload,
 /* ---- people ---- */
 
 bool tell_incident(struct store *store, int64_t incident, time_ms now, struct error *error) {
-    return !notify_incident(store->settings->notify) ||
+    return !notify_incident(store->rules->notify) ||
            note(store, &store->tells.incidents, json_integer(incident), now, error);
 }
 
@@ -72,7 +72,7 @@ static struct row *incident_row(struct store *store, int64_t incident, struct er
 /* What tells people may fail itself: nobody is told of that in the same way. */
 static bool tell_people(struct store *store, int64_t incident, struct error *error) {
     char key[JOB_NAME_MAX + 1];
-    const char *told = notify_incident(store->settings->notify);
+    const char *told = notify_incident(store->rules->notify);
     struct row *row = incident_row(store, incident, error);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
@@ -82,7 +82,7 @@ static bool tell_people(struct store *store, int64_t incident, struct error *err
     json_t *payload = own ? NULL : incident_payload(row, incident, store->tells.now);
     row_done(row);
     struct job_spec spec = {.job = {.handler = told, .unique_key = key},
-                            .unique_until = store->tells.now + store->settings->notify_every};
+                            .unique_until = store->tells.now + store->rules->notify_every};
     bool done = own || create(store, &spec, payload, error);
     json_decref(payload);
     return done;

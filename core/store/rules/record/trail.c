@@ -3,7 +3,7 @@
 
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
                  struct error *error) {
-    return store->settings->history != HISTORY_FULL ||
+    return store->rules->history != HISTORY_FULL ||
            db_run(&store->db, error,
                   "INSERT INTO trail(instance, at, job, events) VALUES(?1, ?2, ?3, ?4)", "iizt",
                   one->instance, now, job, one->events);

@@ -29,11 +29,11 @@ struct stored {
 
 /* The spec with the zone of the settings, where it names none: a change of that setting changes the
  * schedule. A new reference. */
-static json_t *spec_zoned(json_t *spec, const struct settings *settings) {
-    if (strcmp(settings->zone, "UTC") == 0 || json_object_get(spec, "zone"))
+static json_t *spec_zoned(json_t *spec, const char *zone) {
+    if (strcmp(zone, "UTC") == 0 || json_object_get(spec, "zone"))
         return json_incref(spec);
     json_t *zoned = json_copy(spec);
-    if (zoned && json_object_set_new(zoned, "zone", json_string(settings->zone)) == 0)
+    if (zoned && json_object_set_new(zoned, "zone", json_string(zone)) == 0)
         return zoned;
     json_decref(zoned);
     return NULL;
@@ -48,12 +48,13 @@ static bool declared_read(struct store *store, struct declared *declared,
                           const struct store_deployment *deployment, size_t i,
                           struct error *error) {
     const json_t *row = json_array_get(deployment->schedules, i);
-    *declared = (struct declared){.name = json_string_value(json_object_get(row, "name")),
-                                  .source = deployment->name,
-                                  .spec = spec_zoned(json_object_get(row, "spec"), store->settings),
-                                  .priority = json_object_get(row, "priority"),
-                                  .retries = json_object_get(row, "retries"),
-                                  .definitions = deployment->definitions};
+    *declared =
+        (struct declared){.name = json_string_value(json_object_get(row, "name")),
+                          .source = deployment->name,
+                          .spec = spec_zoned(json_object_get(row, "spec"), store->rules->zone),
+                          .priority = json_object_get(row, "priority"),
+                          .retries = json_object_get(row, "retries"),
+                          .definitions = deployment->definitions};
     if (declared->spec)
         declared->text = json_dumps(declared->spec, JSON_COMPACT | JSON_SORT_KEYS);
     return declared->text || error_no_memory(error);
@@ -135,7 +136,7 @@ static bool schedule_delay(struct job_spec *spec, struct error *error) {
 /* What the folder declares as a job; a cycle without a date left gives due = TIME_NEVER. */
 static bool schedule_spec(struct store *store, const struct declared *declared,
                           struct job_spec *spec, struct error *error) {
-    struct spec_rules rules = spec_rules(store->settings);
+    struct spec_rules rules = spec_rules(store->rules);
     rules.schedule = true;
     struct error reason = {0};
     if (!job_spec_read(spec, declared->spec, &rules, declared->now, &reason) &&

@@ -85,7 +85,7 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
  * together, at the latest with the commit. */
 static bool settle_history(struct store *store, const struct outcome *outcome, enum history_end end,
                            struct error *error) {
-    bool later = outcome->fenced && store->settings->history == HISTORY_FULL && !store->meta.ended;
+    bool later = outcome->fenced && store->rules->history == HISTORY_FULL && !store->meta.ended;
     return later ? bulk_settle(store, outcome, error) : history_ended(store, outcome, end, error);
 }
 
@@ -135,7 +135,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
     const struct job_row before = *row;
     bool dead = row->retries == 0;
-    outcome_decide(outcome, store->settings->failed_job_wait, now);
+    outcome_decide(outcome, store->rules->failed_job_wait, now);
     if (!history_failed(store, outcome, row, error))
         return false;
     CRASH_POINT("settle_attempted");
@@ -245,7 +245,7 @@ static enum bulk_goes settle_goes(struct store *store, const struct job_row *row
 static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
                                       enum settled *settled, struct error *error) {
     struct job_row row = settle_row(outcome->job);
-    outcome_decide(outcome, store->settings->failed_job_wait, now);
+    outcome_decide(outcome, store->rules->failed_job_wait, now);
     settle_merge(outcome, &row);
     *settled = row.retries == 0 ? SETTLED_DEAD : SETTLED;
     const struct job *job = outcome->job;

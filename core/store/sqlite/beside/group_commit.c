@@ -13,8 +13,11 @@
 #include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/rules_pack.h"
 #include "store/store.h"
 #include <stdio.h>
+
+#define UNREADABLE "what was asked for cannot be read"
 
 enum {
     WAIT_LEAST = 1, /* ms until one that waits looks whether the writer lives */
@@ -73,10 +76,11 @@ static bool refuse(struct mailbox_answer *answer, bool refused, const struct err
     return true;
 }
 
-static bool create(struct round *round, struct mailbox_answer *answer, struct error *error) {
+static bool create(struct round *round, struct opener *from, struct mailbox_answer *answer,
+                   struct error *error) {
     struct job_spec spec;
-    struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
-    bool known = codec_decode(round->request.letter, round->request.size, &spec);
+    struct error reason = {ERROR_FAILED, UNREADABLE};
+    bool known = codec_open(from, &spec) && from->left == 0;
     bool done = known && store_create(round->store, &spec, 0, round->request.now, &reason);
     answer->created = spec.reply;
     if (done)
@@ -84,26 +88,21 @@ static bool create(struct round *round, struct mailbox_answer *answer, struct er
     return refuse(answer, !known || spec.reply.creation == CREATION_REFUSED, &reason, error);
 }
 
-/* As the process that asks would have written it. The letter ends before the transaction does, so
- * no frame of it is kept back. */
-static enum answer settle_as(struct store *store, struct unit_letter *letter, time_ms now,
-                             struct error *error) {
-    const struct settings *own = store->settings;
-    store->settings = &letter->settings;
+/* The letter ends before the transaction does, so no frame of it is kept back. */
+static enum answer write_unit(struct store *store, struct unit_letter *letter, time_ms now,
+                              struct error *error) {
     enum answer done = work_unit(store, &letter->outcome, &letter->entry, now, error);
-    store->settings = own;
     return done == FAILED || instances_flush(store, error) ? done : FAILED;
 }
 
-static bool settle(struct round *round, struct mailbox_answer *answer, struct error *error) {
+static bool settle(struct round *round, struct opener *from, struct mailbox_answer *answer,
+                   struct error *error) {
     struct unit_letter letter;
-    struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
-    struct store *store = round->store;
+    struct error reason = {ERROR_FAILED, UNREADABLE};
     enum answer done = FAILED;
-    bool known =
-        unit_letter_open(&letter, round->request.letter, round->request.size, store->settings);
+    bool known = unit_letter_open(from, &letter);
     if (known)
-        done = settle_as(store, &letter, round->request.now, &reason);
+        done = write_unit(round->store, &letter, round->request.now, &reason);
     bool refused = !known || letter.outcome.undone;
     unit_letter_clear(&letter);
     answer->created = (struct created){0};
@@ -113,15 +112,34 @@ static bool settle(struct round *round, struct mailbox_answer *answer, struct er
     return done == NO || (is_own(round) && round->others) || note(round, answer, error);
 }
 
-static bool carry_out(struct round *round, struct mailbox_answer *answer, struct error *error) {
+static bool carry_out(struct round *round, struct opener *from, struct mailbox_answer *answer,
+                      struct error *error) {
     switch (round->request.kind) {
     case MAILBOX_JOB:
-        return create(round, answer, error);
+        return create(round, from, answer, error);
     case MAILBOX_UNIT:
-        return settle(round, answer, error);
+        return settle(round, from, answer, error);
     }
     const struct error reason = {ERROR_FAILED, "what was asked for is of no kind"};
     return refuse(answer, true, &reason, error);
+}
+
+/* As the process that asks would have written it. What is kept back for the commit is written here,
+ * by the same rules. */
+static bool carry_out_as(struct round *round, struct mailbox_answer *answer, struct error *error) {
+    struct store *store = round->store;
+    struct opener from = {(const char *)round->request.letter, round->request.size};
+    const struct error reason = {ERROR_FAILED, UNREADABLE};
+    const struct write_rules *own = store->rules;
+    struct write_rules rules;
+    bool known = rules_open(&from, &rules);
+    store->rules = &rules;
+    bool done =
+        known ? carry_out(round, &from, answer, error) : refuse(answer, true, &reason, error);
+    done = done && transaction_before_commit(store, error);
+    store->rules = own;
+    rules_clear(&rules);
+    return done;
 }
 
 static bool write_one(struct round *round, struct error *error) {
@@ -132,7 +150,7 @@ static bool write_one(struct round *round, struct error *error) {
     enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
     round->list[round->count].place = round->request.place;
     round->list[round->count++].word = round->request.word;
-    return found == YES || (found == NO && carry_out(round, answer, error));
+    return found == YES || (found == NO && carry_out_as(round, answer, error));
 }
 
 static bool write_all(struct round *round, struct error *error) {
@@ -223,11 +241,9 @@ bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, str
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     if (!shares(store, error))
         return !mailbox->foreign && store_create(store, spec, 0, now, error);
-    if (spec->job.retries < 1)
-        spec->job.retries = store->settings->retries;
     struct mailbox_answer answer = {0};
     bool leads = mailbox_lead(mailbox);
-    if (!mailbox_ask(mailbox, spec, now)) {
+    if (!mailbox_ask(mailbox, spec, store->rules, now)) {
         if (leads)
             mailbox_leave(mailbox);
         return store_create(store, spec, 0, now, error);
@@ -244,7 +260,7 @@ enum answer sqlite_unit(struct store *store, struct outcome *outcome,
         return mailbox->foreign ? FAILED : work_unit(store, outcome, entry, now, error);
     struct mailbox_answer answer = {0};
     bool leads = mailbox_lead(mailbox);
-    if (!mailbox_ask_unit(mailbox, outcome, entry, store->settings, now)) {
+    if (!mailbox_ask_unit(mailbox, outcome, entry, store->rules, now)) {
         if (leads)
             mailbox_leave(mailbox);
         return work_unit(store, outcome, entry, now, error);

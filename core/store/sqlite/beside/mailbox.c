@@ -3,6 +3,7 @@
 #include "store/rules/fleet/beside.h"
 #include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
+#include "store/sqlite/db/rules_pack.h"
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -79,8 +80,8 @@ static void word_wake(_Atomic uint32_t *word) {
 
 static void magic_of(char magic[64]) {
     memset(magic, 0, 64);
-    snprintf(magic, 64, MAILBOX_MAGIC "%u %u %zu %zu", codec_layout(), unit_letter_layout(),
-             sizeof(struct job_spec), offsetof(struct place, letter));
+    snprintf(magic, 64, MAILBOX_MAGIC "%u %u %u %zu", codec_layout(), unit_letter_layout(),
+             rules_layout(), offsetof(struct place, letter));
 }
 
 /* The room is taken now: a page that finds the disk full later would be a SIGBUS. */
@@ -186,31 +187,41 @@ static struct place *own_place(const struct mailbox *mailbox) {
     return &mailbox->map->places[mailbox->place].place;
 }
 
-/* The letter is written; its size 0: it did not fit. */
-static bool ask(struct mailbox *mailbox, enum mailbox_kind kind, size_t size, time_ms now) {
+static struct packer letter_begin(const struct mailbox *mailbox, const struct write_rules *rules) {
+    struct place *place = own_place(mailbox);
+    struct packer to = {(char *)place->letter, sizeof place->letter, false};
+    rules_pack(&to, rules);
+    return to;
+}
+
+/* The letter is written. */
+static bool ask(struct mailbox *mailbox, enum mailbox_kind kind, const struct packer *letter,
+                time_ms now) {
     struct place *place = own_place(mailbox);
     place->kind = kind;
-    place->size = size;
+    place->size = sizeof place->letter - letter->left;
     place->now = now;
     place->ticket = ++mailbox->ticket;
-    if (!size)
+    if (letter->full)
         return false;
     atomic_store(word_at(mailbox, mailbox->place), word_of(mailbox->ticket, WORD_ASKED));
     CRASH_POINT("tray_asked");
     return true;
 }
 
-bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now) {
-    struct place *place = own_place(mailbox);
-    return ask(mailbox, MAILBOX_JOB, codec_encode(spec, place->letter, sizeof place->letter), now);
+bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec,
+                 const struct write_rules *rules, time_ms now) {
+    struct packer letter = letter_begin(mailbox, rules);
+    codec_pack(&letter, spec);
+    return ask(mailbox, MAILBOX_JOB, &letter, now);
 }
 
 bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
-                      const struct store_entry *entry, const struct settings *settings,
+                      const struct store_entry *entry, const struct write_rules *rules,
                       time_ms now) {
-    struct place *place = own_place(mailbox);
-    size_t size = unit_letter_pack(outcome, entry, settings, place->letter, sizeof place->letter);
-    return ask(mailbox, MAILBOX_UNIT, size, now);
+    struct packer letter = letter_begin(mailbox, rules);
+    unit_letter_pack(&letter, outcome, entry);
+    return ask(mailbox, MAILBOX_UNIT, &letter, now);
 }
 
 bool mailbox_wait(struct mailbox *mailbox, int wait) {

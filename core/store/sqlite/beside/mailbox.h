@@ -13,7 +13,8 @@
 
 enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };
 
-/* What a letter asks for: a job, see codec.h, or a unit, see unit_letter.h. */
+/* What a letter asks for: a job, see codec.h, or a unit, see unit_letter.h. Before it stand the
+ * rules by which it is written, see rules_pack.h. */
 enum mailbox_kind { MAILBOX_JOB, MAILBOX_UNIT };
 
 struct mailbox_answer {
@@ -55,11 +56,12 @@ bool mailbox_lead(struct mailbox *mailbox);
 /* Gives it back, and calls one that waits to take it. */
 void mailbox_leave(struct mailbox *mailbox);
 
-/* Lays a job into the own place. False: it is too large. */
-bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now);
-/* The same with what a command to a process did, and the settings by which it is written. */
+/* Lays a job into the own place, and the rules by which it is written. False: it is too large. */
+bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec,
+                 const struct write_rules *rules, time_ms now);
+/* The same with what a command to a process did. */
 bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
-                      const struct store_entry *entry, const struct settings *settings,
+                      const struct store_entry *entry, const struct write_rules *rules,
                       time_ms now);
 /* Waits until it is answered (true), or until it may be time to lead, `wait` ms at the most. */
 bool mailbox_wait(struct mailbox *mailbox, int wait);

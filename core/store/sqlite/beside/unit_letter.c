@@ -76,24 +76,12 @@ static void put_entry(struct packer *to, const struct store_entry *entry) {
     pack_bytes(to, &entry->hold, sizeof entry->hold);
 }
 
-/* The settings that decide what is written of a unit, of its jobs and its entry. */
-static void put_settings(struct packer *to, const struct settings *settings) {
-    pack_bytes(to, &settings->history, sizeof settings->history);
-    pack_bytes(to, &settings->history_ttl, sizeof settings->history_ttl);
-    pack_bytes(to, &settings->retries, sizeof settings->retries);
-    pack_bytes(to, &settings->ensure_due_date, sizeof settings->ensure_due_date);
-    put_text(to, settings->who);
-}
-
-size_t unit_letter_pack(const struct outcome *outcome, const struct store_entry *entry,
-                        const struct settings *settings, void *room, size_t size) {
-    struct packer to = {room, size, false};
-    put_settings(&to, settings);
-    put_entry(&to, entry);
+void unit_letter_pack(struct packer *to, const struct outcome *outcome,
+                      const struct store_entry *entry) {
+    put_entry(to, entry);
     for (const struct unit_list *list = unit_lists; list->key; list++)
-        put_list(&to, outcome->unit, list);
-    put_created(&to, outcome);
-    return to.full ? 0 : size - to.left;
+        put_list(to, outcome->unit, list);
+    put_created(to, outcome);
 }
 
 /* ---- reading ---- */
@@ -157,30 +145,14 @@ static bool get_entry(struct opener *from, struct store_entry *entry) {
            open_bytes(from, &entry->hold, sizeof entry->hold);
 }
 
-static bool get_settings(struct opener *from, struct settings *settings) {
-    const char *who;
-    bool read = open_bytes(from, &settings->history, sizeof settings->history) &&
-                open_bytes(from, &settings->history_ttl, sizeof settings->history_ttl) &&
-                open_bytes(from, &settings->retries, sizeof settings->retries);
-    if (!read || !open_bytes(from, &settings->ensure_due_date, sizeof settings->ensure_due_date) ||
-        !open_string(from, &who))
-        return false;
-    settings->who = (char *)(uintptr_t)who;
-    return true;
-}
-
-bool unit_letter_open(struct unit_letter *letter, const void *bytes, size_t size,
-                      const struct settings *settings) {
-    struct opener from = {bytes, size};
-    *letter = (struct unit_letter){.settings = *settings,
-                                   .job = {.due = TIME_NONE, .lock_expiration = TIME_NONE},
+bool unit_letter_open(struct opener *from, struct unit_letter *letter) {
+    *letter = (struct unit_letter){.job = {.due = TIME_NONE, .lock_expiration = TIME_NONE},
                                    .outcome = {.kind = OUTCOME_SUCCESS, .unit = unit_new()}};
     letter->outcome.job = &letter->job;
-    bool read = letter->outcome.unit && get_settings(&from, &letter->settings) &&
-                get_entry(&from, &letter->entry);
+    bool read = letter->outcome.unit && get_entry(from, &letter->entry);
     for (const struct unit_list *list = unit_lists; read && list->key; list++)
-        read = get_list(&from, letter->outcome.unit, list);
-    return read && get_created(&from, &letter->outcome) && from.left == 0;
+        read = get_list(from, letter->outcome.unit, list);
+    return read && get_created(from, &letter->outcome) && from->left == 0;
 }
 
 void unit_letter_clear(struct unit_letter *letter) {

@@ -51,12 +51,6 @@ uint32_t codec_layout(void) {
     return hash;
 }
 
-size_t codec_encode(const struct job_spec *spec, void *room, size_t size) {
-    struct packer to = {room, size, false};
-    codec_pack(&to, spec);
-    return to.full ? 0 : size - to.left;
-}
-
 void codec_pack(struct packer *to, const struct job_spec *spec) {
     for (const struct field *field = fields; field < fields + FIELDS; field++)
         put_field(to, spec, field);
@@ -76,11 +70,6 @@ static bool get_field(struct opener *from, struct job_spec *spec, const struct f
     if (field->kind == CODED_BLOB)
         spec->job.payload_size = size;
     return field->kind == CODED_BLOB || !text || strlen(text) == size;
-}
-
-bool codec_decode(const void *bytes, size_t size, struct job_spec *spec) {
-    struct opener from = {bytes, size};
-    return codec_open(&from, spec) && from.left == 0;
 }
 
 bool codec_open(struct opener *from, struct job_spec *spec) {

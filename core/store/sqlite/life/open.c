@@ -214,6 +214,7 @@ static struct store *open_once(const char *path, enum store_mode mode,
         return NULL;
     }
     store->settings = settings;
+    store->rules = &settings->write;
     store->hooks = open_hooks;
     store->ops = &ops;
     store->engine = &engine;

@@ -233,12 +233,32 @@ static void given_up(struct contract *c) {
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}},
                     theirs = spec;
-    EXPECT(store && mailbox_open(&other, store_file(c), NULL) && mailbox_ask(&other, &theirs, NOW));
+    EXPECT(store && mailbox_open(&other, store_file(c), NULL));
+    EXPECT(mailbox_ask(&other, &theirs, &c->settings.write, NOW));
     sqlite3_update_hook(store->db.handle, give_up, &other);
     bool done = store_enqueue(store, &spec, NOW, &c->error);
     store_close(store);
     mailbox_close(&other);
     EXPECT(done && matches(c, "{}") == 1);
+}
+
+/* Each of two jobs has what its own creator's settings say, whoever writes both. */
+static void as_asked(struct contract *c) {
+    struct mailbox other = {0};
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job_spec spec = {.job = {.handler = "ours", .due = TIME_NONE}}, theirs = spec;
+    struct write_rules rules = c->settings.write;
+    theirs.job.handler = "theirs";
+    rules.ensure_due_date = true;
+    rules.retries = 8;
+    EXPECT(store && mailbox_open(&other, store_file(c), NULL));
+    EXPECT(mailbox_ask(&other, &theirs, &rules, NOW));
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
+    store_close(store);
+    EXPECT(done && mailbox_answered(&other));
+    mailbox_close(&other);
+    EXPECT(contract_number(c, "SELECT count(*) FROM job WHERE due IS NULL AND retries=3") == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM job WHERE due=created AND retries=8") == 1);
 }
 
 static bool execute(struct contract *c, const char *sql) {
@@ -267,7 +287,7 @@ static void spoilt(struct contract *c) {
                     theirs = spec;
     theirs.job.instance = "poison";
     EXPECT(store && poison(c) && mailbox_open(&other, store_file(c), NULL));
-    EXPECT(mailbox_ask(&other, &theirs, NOW));
+    EXPECT(mailbox_ask(&other, &theirs, &c->settings.write, NOW));
     bool done = store_enqueue(store, &spec, NOW, &c->error);
     EXPECT(done && sqlite_of(store)->mailbox.place > other.place && !mailbox_answered(&other));
     store_close(store);
@@ -302,13 +322,13 @@ static void numbers(struct contract *c) {
     struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     EXPECT(mailbox_open(&reader, store_file(c), NULL) && mailbox_open(&one, store_file(c), NULL));
     int place = one.place;
-    EXPECT(mailbox_ask(&one, &spec, NOW));
+    EXPECT(mailbox_ask(&one, &spec, &c->settings.write, NOW));
     int64_t first = ticket_at(&reader, place);
-    EXPECT(mailbox_ask(&one, &spec, NOW));
+    EXPECT(mailbox_ask(&one, &spec, &c->settings.write, NOW));
     int64_t second = ticket_at(&reader, place);
     mailbox_close(&one);
     EXPECT(mailbox_open(&next, store_file(c), NULL) && next.place == place);
-    EXPECT(mailbox_ask(&next, &spec, NOW));
+    EXPECT(mailbox_ask(&next, &spec, &c->settings.write, NOW));
     int64_t third = ticket_at(&reader, place),
             gap = third > second ? third - second : second - third;
     mailbox_close(&next);
@@ -325,7 +345,8 @@ static void numbers_wrap(struct contract *c) {
     EXPECT(mailbox_open(&reader, store_file(c), NULL) && mailbox_open(&one, store_file(c), NULL));
     one.ticket = ((int64_t)5 << 30) - 3;
     for (int i = 0; i < 5; i++, old = new) {
-        EXPECT(mailbox_ask(&one, &spec, NOW) && mailbox_read(&reader, one.place, &new));
+        EXPECT(mailbox_ask(&one, &spec, &c->settings.write, NOW));
+        EXPECT(mailbox_read(&reader, one.place, &new));
         EXPECT(old.word != new.word &&new.ticket == one.ticket);
         mailbox_mark(&reader, one.place, old.word);
         EXPECT(!mailbox_answered(&one) && !mailbox_waits(&reader, one.place, old.word));
@@ -499,6 +520,7 @@ static const struct check checks[] = {
     {"whoever is killed has created one job or none, and the others theirs", dying},
     {"nobody is answered before the commit", not_before},
     {"what is given up before the commit is not done", given_up},
+    {"a job has what the settings of the one that asks for it say", as_asked},
     {"a request that cannot be written spoils no other one", spoilt},
     {"a request that cannot be written is tried once", spoilt_alone},
     {"a request has a number that its place has never seen", numbers},

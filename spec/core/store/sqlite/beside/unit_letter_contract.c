@@ -4,11 +4,12 @@
 #include "job/unit_lists.h"
 #include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/rules_pack.h"
 #include <sys/wait.h>
 
 enum { CROWD = 8, CALLS = 60, ENTRIES = 2, LETTER = 20000 };
 
-static char ann[] = "ann";
+static char ann[] = "ann", vienna[] = "Europe/Vienna";
 
 /* ---- a unit with everything ---- */
 
@@ -80,7 +81,7 @@ struct full {
     struct job_spec jobs[2];
     struct outcome outcome;
     struct store_entry entry;
-    struct settings settings;
+    struct write_rules rules;
 };
 
 static struct full full_new(void) {
@@ -89,38 +90,67 @@ static struct full full_new(void) {
                  {.job = {.handler = "b", .priority = 7}}},
         .outcome = {.kind = OUTCOME_SUCCESS, .unit = unit_full()},
         .entry = {"start", "process \"order\"", NULL, "instance 9", 9},
-        .settings = {.who = ann,
-                     .history = HISTORY_FAILURES,
-                     .history_ttl = 77,
-                     .retries = 5,
-                     .ensure_due_date = true}};
+        .rules = {.who = ann,
+                  .history = HISTORY_FAILURES,
+                  .history_ttl = 77,
+                  .notify = json_pack("{ss}", "incident", "alert"),
+                  .retries = 5,
+                  .ensure_due_date = true,
+                  .zone = vienna}};
     return full;
+}
+
+static void full_free(struct full *full) {
+    json_decref(full->rules.notify);
+    unit_free(full->outcome.unit);
 }
 
 static size_t pack(struct full *full, void *room, size_t size) {
     full->jobs[0].next = &full->jobs[1];
     full->outcome.created = full->jobs;
-    return unit_letter_pack(&full->outcome, &full->entry, &full->settings, room, size);
+    struct packer to = {room, size, false};
+    rules_pack(&to, &full->rules);
+    unit_letter_pack(&to, &full->outcome, &full->entry);
+    return to.full ? 0 : size - to.left;
+}
+
+static bool unpack(const char *room, size_t size, struct write_rules *rules,
+                   struct unit_letter *letter) {
+    struct opener from = {room, size};
+    *letter = (struct unit_letter){0};
+    return rules_open(&from, rules) && unit_letter_open(&from, letter);
+}
+
+static void unpacked(struct write_rules *rules, struct unit_letter *letter) {
+    rules_clear(rules);
+    unit_letter_clear(letter);
+}
+
+#define IS_SAME(kind, type, member) IS_SAME_##kind(member)
+#define IS_SAME_PLAIN(member) &&a->member == b->member
+#define IS_SAME_TEXT(member) &&strcmp(a->member, b->member) == 0
+#define IS_SAME_JSON(member) &&json_equal(a->member, b->member)
+
+static bool is_same_rules(const struct write_rules *a, const struct write_rules *b) {
+    return true WRITE_RULES(IS_SAME);
 }
 
 static void all_of_it(struct contract *c) {
     char room[LETTER];
     struct full full = full_new();
+    struct write_rules rules;
     struct unit_letter letter;
     size_t size = pack(&full, room, sizeof room);
-    EXPECT(size && unit_letter_open(&letter, room, size, &c->settings));
+    EXPECT(size && unpack(room, size, &rules, &letter));
+    EXPECT(is_same_rules(&full.rules, &rules));
     EXPECT(is_same_unit(full.outcome.unit, letter.outcome.unit));
     const struct job_spec *first = letter.outcome.created, *second = first->next;
     EXPECT(strcmp(first->job.handler, "a") == 0 && first->told && first->job.payload_size == 2);
     EXPECT(strcmp(second->job.handler, "b") == 0 && !second->told && !second->next);
     EXPECT(second->job.priority == 7 && strcmp(letter.entry.after, "instance 9") == 0);
     EXPECT(!letter.entry.before && letter.entry.instance == 9);
-    EXPECT(strcmp(letter.settings.who, "ann") == 0 && letter.settings.history_ttl == 77);
-    EXPECT(letter.settings.history == HISTORY_FAILURES && letter.settings.retries == 5);
-    EXPECT(letter.settings.ensure_due_date &&
-           letter.settings.crash_limit == c->settings.crash_limit);
-    unit_letter_clear(&letter);
-    unit_free(full.outcome.unit);
+    unpacked(&rules, &letter);
+    full_free(&full);
 }
 
 static void cut_short(struct contract *c) {
@@ -130,15 +160,16 @@ static void cut_short(struct contract *c) {
     EXPECT(size && pack(&full, room, size) == size && !pack(&full, room, size - 1));
     EXPECT(pack(&full, room, sizeof room) == size);
     for (size_t cut = 0; cut < size; cut++) {
+        struct write_rules rules;
         struct unit_letter letter;
         char *bytes = malloc(cut + 1); /* of its own: what is read beyond is found */
         memcpy(bytes, room, cut);
-        bool opened = unit_letter_open(&letter, bytes, cut, &c->settings);
-        unit_letter_clear(&letter);
+        bool opened = unpack(bytes, cut, &rules, &letter);
+        unpacked(&rules, &letter);
         free(bytes);
         EXPECT(!opened);
     }
-    unit_free(full.outcome.unit);
+    full_free(&full);
 }
 
 /* ---- commands ---- */
@@ -231,11 +262,10 @@ static bool pair_open(struct contract *c, struct pair *pair) {
            mailbox_open(&pair->other, c->url + sizeof "sqlite:" - 1, &c->error);
 }
 
-static bool pair_ask(struct pair *pair, int64_t rev, const struct settings *settings) {
+static bool pair_ask(struct pair *pair, int64_t rev, const struct write_rules *rules) {
     step_make(&pair->theirs, pair->id, pair->version, rev);
     step_make(&pair->ours, pair->id + 1, pair->version, 0);
-    return mailbox_ask_unit(&pair->other, &pair->theirs.outcome, &pair->theirs.entry, settings,
-                            NOW);
+    return mailbox_ask_unit(&pair->other, &pair->theirs.outcome, &pair->theirs.entry, rules, NOW);
 }
 
 static enum answer pair_write(struct contract *c, struct pair *pair) {
@@ -253,10 +283,10 @@ static void pair_close(struct pair *pair) {
 
 static void as_asked(struct contract *c) {
     struct pair pair;
-    struct settings settings = c->settings;
-    settings.who = ann;
-    settings.history = HISTORY_FAILURES;
-    EXPECT(pair_open(c, &pair) && pair_ask(&pair, 0, &settings));
+    struct write_rules rules = c->settings.write;
+    rules.who = ann;
+    rules.history = HISTORY_FAILURES;
+    EXPECT(pair_open(c, &pair) && pair_ask(&pair, 0, &rules));
     EXPECT(pair_write(c, &pair) == YES && pair_answer(&pair));
     EXPECT(pair_answer(&pair)->code == ERROR_NONE && !pair_answer(&pair)->behind);
     pair_close(&pair);
@@ -267,10 +297,30 @@ static void as_asked(struct contract *c) {
     EXPECT(contract_number(c, "SELECT count(*) FROM tray") == 1); /* the other's may be repeated */
 }
 
+/* Both instances are stuck; the other process has somebody told of it, and its jobs get a date. */
+static void told_as_asked(struct contract *c) {
+    struct pair pair;
+    struct write_rules rules = c->settings.write;
+    rules.notify = json_pack("{ss}", "incident", "alert");
+    rules.retries = 9;
+    rules.ensure_due_date = true;
+    EXPECT(pair_open(c, &pair));
+    step_make(&pair.theirs, pair.id, pair.version, 0);
+    step_make(&pair.ours, pair.id + 1, pair.version, 0);
+    pair.theirs.instance.stuck = pair.ours.instance.stuck = "wait";
+    EXPECT(mailbox_ask_unit(&pair.other, &pair.theirs.outcome, &pair.theirs.entry, &rules, NOW));
+    json_decref(rules.notify);
+    EXPECT(pair_write(c, &pair) == YES && pair_answer(&pair));
+    pair_close(&pair);
+    EXPECT(contract_number(c, "SELECT count(*) FROM incident") == 2);
+    EXPECT(matches(c, "{\"handler\": \"alert\"}") == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM job WHERE retries=9 AND due=created") == 1);
+}
+
 static void behind(struct contract *c) {
     struct pair pair;
-    EXPECT(pair_open(c, &pair) && pair_ask(&pair, 0, &c->settings));
-    EXPECT(pair_write(c, &pair) == YES && pair_ask(&pair, 4711, &c->settings));
+    EXPECT(pair_open(c, &pair) && pair_ask(&pair, 0, &c->settings.write));
+    EXPECT(pair_write(c, &pair) == YES && pair_ask(&pair, 4711, &c->settings.write));
     step_make(&pair.ours, pair.id + 2, pair.version, 0);
     EXPECT(pair_write(c, &pair) == YES && pair_answer(&pair) && pair_answer(&pair)->behind);
     pair_close(&pair);
@@ -285,7 +335,7 @@ static void refused(struct contract *c) {
     struct pair pair;
     EXPECT(pair_open(c, &pair));
     EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_process", "process", "order"));
-    EXPECT(pair_ask(&pair, 0, &c->settings));
+    EXPECT(pair_ask(&pair, 0, &c->settings.write));
     struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     EXPECT(store_enqueue(pair.store, &spec, NOW, &c->error) && pair_answer(&pair));
     EXPECT(pair_answer(&pair)->code == ERROR_CONFLICT);
@@ -309,10 +359,11 @@ static void too_large(struct contract *c) {
 }
 
 static const struct check checks[] = {
-    {"a letter has all of a unit, its jobs, its entry and the settings", all_of_it},
+    {"a letter has all of a unit, its jobs, its entry and the rules", all_of_it},
     {"a letter that is cut short, or does not fit, is none", cut_short},
     {"of 8 processes that command each gets its own answer, and all of it is there", together},
     {"what another process asked for is written by its own settings", as_asked},
+    {"who is told of what another process asked for, its own settings say", told_as_asked},
     {"a unit that is behind is answered so, and the others are written", behind},
     {"a unit that is refused spoils no other one", refused},
     {"a unit that is too large for the tray is written alone", too_large},
