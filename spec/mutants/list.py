@@ -59,9 +59,35 @@ MUTANTS = [
         return store_commit(round->store, error);
 """, """
     for (int i = 0; !round->spoilt && i < round->count; i++)
-        mailbox_mark(&round->store->mailbox, round->list[i].place, round->list[i].word);
+        mailbox_mark(&sqlite_of(round->store)->mailbox, round->list[i].place, round->list[i].word);
     if (!round->spoilt)
         return store_commit(round->store, error);
+""")]},
+    {"name": "answered-before-sync", "by": "spec/core/store/sqlite/beside/mailbox_contract",
+     "breaks": "a job is acknowledged that is not on the disk",
+     "changes": [(ENQUEUE, """
+    if (!log_sync_seen(round->store, error))
+        return false;
+""", """
+    if (round->count < 0 && !log_sync_seen(round->store, error))
+        return false;
+""")]},
+    {"name": "lead-kept-through-the-sync", "by": "spec/core/store/sqlite/beside/mailbox_contract",
+     "breaks": "nobody writes while a round is synced",
+     "changes": [(ENQUEUE, """
+    hand_on(&round);
+    return done ? finish(&round, error) : !mailbox_asks(&sqlite_of(store)->mailbox);
+""", """
+    done = done ? finish(&round, error) : !mailbox_asks(&sqlite_of(store)->mailbox);
+    hand_on(&round);
+    return done;
+""")]},
+    {"name": "written-twice", "by": "spec/core/store/sqlite/beside/mailbox_contract",
+     "breaks": "what is written and not synced yet is written again",
+     "changes": [(ENQUEUE, """
+        mailbox_mark_written(mailbox, round->list[i].place, round->list[i].word);
+""", """
+        mailbox_waits(mailbox, round->list[i].place, round->list[i].word);
 """)]},
     {"name": "given-up-and-written", "by": "spec/core/store/sqlite/beside/mailbox_contract",
      "breaks": "a job is written for who does not wait for it any more",

@@ -1,12 +1,16 @@
 /* group_commit.c - one job (rules §1), or what one command to a process did (rules §23), written
  * for one of many processes. Of the processes that ask at the same time one writes for all, in one
  * transaction with one sync. No extra process is needed: a process that asks while no other one
- * writes becomes the writer.
+ * writes becomes the writer. The right to write for all is the lead. It ends with the commit, so
+ * the next one writes while this one syncs.
  *
- * What was asked for is on disk before its asker is answered. Each request that is written for
- * another process leaves a row in the table `tray`, with its ticket, in the same transaction. If
- * the writer dies before it has answered, the next writer finds the row, and in it the job. So a
- * request is never done twice. */
+ * What was asked for is on disk before its asker is answered. A request that is committed and not
+ * synced yet is marked as written: no later writer does it again. If the writer dies or stops
+ * there, the asker syncs for itself.
+ *
+ * Each request that is written for another process leaves a row in the table `tray`, with its
+ * ticket, in the same transaction. If the writer dies before it has marked the request, the next
+ * writer finds the row, and in it the job. So a request is never done twice. */
 #include "base/crash_point.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/work/work.h"
@@ -14,6 +18,7 @@
 #include "store/sqlite/db/codec.h"
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/rules_pack.h"
+#include "store/sqlite/turn/log_sync.h"
 #include "store/store.h"
 #include <stdio.h>
 
@@ -147,6 +152,7 @@ static bool write_one(struct round *round, struct error *error) {
         mailbox_answer(&sqlite_of(round->store)->mailbox, round->request.place);
     answer->code = ERROR_NONE;
     answer->behind = false;
+    answer->writer = sqlite_of(round->store)->mailbox.place;
     enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
     round->list[round->count].place = round->request.place;
     round->list[round->count++].word = round->request.word;
@@ -168,7 +174,7 @@ static bool write_all(struct round *round, struct error *error) {
 
 static bool commit(struct round *round, struct error *error) {
     round->count = 0;
-    if (!store_begin(round->store, STORE_TURN, error))
+    if (!store_begin(round->store, STORE_HOLD, error)) /* synced behind it: see finish */
         return false;
     round->spoilt = !write_all(round, error);
     if (!round->spoilt)
@@ -182,39 +188,68 @@ static bool is_alone(const struct round *round) {
 }
 
 /* What fails as a whole is answered to nobody else: the others try for themselves. */
-static bool run(struct store *store, bool fresh, bool others, struct error *error) {
-    struct round round = {.store = store, .fresh = fresh, .others = others};
-    bool done = commit(&round, error);
-    if (!done && round.spoilt && others && !is_alone(&round)) {
-        round.others = false;
-        done = commit(&round, error);
+static bool write_round(struct round *round, struct error *error) {
+    bool done = commit(round, error);
+    if (!done && round->spoilt && round->others && !is_alone(round)) {
+        round->others = false;
+        done = commit(round, error);
     }
     CRASH_POINT("tray_committed");
-    for (int i = 0; done && i < round.count; i++) {
-        mailbox_mark(&sqlite_of(store)->mailbox, round.list[i].place, round.list[i].word);
+    return done;
+}
+
+/* The next process leads while this one syncs, and finds nothing of this round to do again. */
+static void hand_on(struct round *round) {
+    struct mailbox *mailbox = &sqlite_of(round->store)->mailbox;
+    for (int i = 0; i < round->count; i++)
+        mailbox_mark_written(mailbox, round->list[i].place, round->list[i].word);
+    CRASH_POINT("tray_noted");
+    mailbox_leave(mailbox);
+    CRASH_POINT("tray_handed_on");
+}
+
+/* Nobody is answered before the sync. */
+static bool finish(struct round *round, struct error *error) {
+    if (!log_sync_seen(round->store, error))
+        return false;
+    CRASH_POINT("tray_synced");
+    for (int i = 0; i < round->count; i++) {
+        mailbox_mark(&sqlite_of(round->store)->mailbox, round->list[i].place, round->list[i].word);
         CRASH_POINT("tray_marked");
     }
-    return done;
+    return true;
 }
 
+static bool write_alone(struct store *store, struct error *error) {
+    struct round round = {.store = store};
+    return write_round(&round, error) && finish(&round, error);
+}
+
+/* With the lead held, which ends here. True: the own request is written, here or by another. */
 static bool lead(struct store *store, bool fresh, struct error *error) {
-    bool done = mailbox_answered(&sqlite_of(store)->mailbox) || run(store, fresh, true, error);
-    mailbox_leave(&sqlite_of(store)->mailbox);
-    return done;
+    struct round round = {.store = store, .fresh = fresh, .others = true};
+    bool done = mailbox_asks(&sqlite_of(store)->mailbox) && write_round(&round, error);
+    if (!done)
+        round.count = 0;
+    hand_on(&round);
+    return done ? finish(&round, error) : !mailbox_asks(&sqlite_of(store)->mailbox);
 }
 
-/* Until the request in the own place is answered. */
+/* Until the request in the own place is answered. One that was written by a process that is gone,
+ * or stopped, is synced here. */
 static bool await(struct store *store, struct error *error) {
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     time_ms until = clock_monotonic() + PATIENCE;
-    for (int wait = WAIT_LEAST; clock_monotonic() < until;) {
-        if (mailbox_lead(mailbox))
-            return lead(store, false, error);
-        if (mailbox_wait(mailbox, wait))
+    for (int wait = WAIT_LEAST; clock_monotonic() < until && !mailbox_orphaned(mailbox);) {
+        if (mailbox_asks(mailbox) && mailbox_lead(mailbox) && !lead(store, false, error))
+            return false;
+        if (mailbox_wait(mailbox, mailbox_written(mailbox) ? WAIT_MOST : wait))
             return true;
         wait = wait < WAIT_MOST ? wait * 2 : wait;
     }
-    return run(store, false, false, error);
+    if (!mailbox_written(mailbox) && write_alone(store, error))
+        return true;
+    return mailbox_written(mailbox) && log_sync_seen(store, error);
 }
 
 static bool shares(struct store *store, struct error *error) {

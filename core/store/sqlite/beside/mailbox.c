@@ -25,7 +25,7 @@ enum {
 };
 
 /* What becomes of a place's request, in the low bits of its word; the others are the ticket's. */
-enum { WORD_FREE, WORD_ASKED, WORD_CALLED, WORD_DONE, WORD_STATES };
+enum { WORD_FREE, WORD_ASKED, WORD_CALLED, WORD_WRITTEN, WORD_DONE, WORD_STATES = 8 };
 
 struct place {
     int64_t ticket;
@@ -225,15 +225,32 @@ bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
 }
 
 bool mailbox_wait(struct mailbox *mailbox, int wait) {
-    _Atomic uint32_t *word = word_at(mailbox, mailbox->place);
-    uint32_t asked = word_of(mailbox->ticket, WORD_ASKED);
-    word_wait(word, asked, wait);
+    uint32_t state = mailbox_written(mailbox) ? WORD_WRITTEN : WORD_ASKED;
+    word_wait(word_at(mailbox, mailbox->place), word_of(mailbox->ticket, state), wait);
     word_move(mailbox, mailbox->place, word_of(mailbox->ticket, WORD_CALLED), WORD_ASKED);
     return mailbox_answered(mailbox);
 }
 
+static bool is_own_word(const struct mailbox *mailbox, uint32_t state) {
+    return atomic_load(word_at(mailbox, mailbox->place)) == word_of(mailbox->ticket, state);
+}
+
 bool mailbox_answered(const struct mailbox *mailbox) {
-    return atomic_load(word_at(mailbox, mailbox->place)) == word_of(mailbox->ticket, WORD_DONE);
+    return is_own_word(mailbox, WORD_DONE);
+}
+
+bool mailbox_asks(const struct mailbox *mailbox) {
+    return mailbox_waits(mailbox, mailbox->place, word_of(mailbox->ticket, WORD_ASKED));
+}
+
+bool mailbox_written(const struct mailbox *mailbox) {
+    return is_own_word(mailbox, WORD_WRITTEN);
+}
+
+bool mailbox_orphaned(const struct mailbox *mailbox) {
+    int writer = own_place(mailbox)->answer.writer;
+    return mailbox_written(mailbox) && writer != mailbox->place &&
+           gate_free(&mailbox->file, writer);
 }
 
 void mailbox_withdraw(struct mailbox *mailbox) {
@@ -297,10 +314,15 @@ struct mailbox_answer *mailbox_answer(struct mailbox *mailbox, int place) {
     return &mailbox->map->places[place].place.answer;
 }
 
+void mailbox_mark_written(struct mailbox *mailbox, int place, uint32_t word) {
+    uint32_t free = word - word % WORD_STATES;
+    if (!word_move(mailbox, place, free + WORD_ASKED, WORD_WRITTEN))
+        word_move(mailbox, place, free + WORD_CALLED, WORD_WRITTEN);
+}
+
 void mailbox_mark(struct mailbox *mailbox, int place, uint32_t word) {
-    if (!word_move(mailbox, place, word - word % WORD_STATES + WORD_ASKED, WORD_DONE) &&
-        !word_move(mailbox, place, word - word % WORD_STATES + WORD_CALLED, WORD_DONE))
-        return;
-    if (place != mailbox->place)
+    mailbox_mark_written(mailbox, place, word);
+    if (word_move(mailbox, place, word - word % WORD_STATES + WORD_WRITTEN, WORD_DONE) &&
+        place != mailbox->place)
         word_wake(word_at(mailbox, place));
 }

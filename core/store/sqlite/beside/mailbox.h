@@ -20,6 +20,7 @@ enum mailbox_kind { MAILBOX_JOB, MAILBOX_UNIT };
 struct mailbox_answer {
     struct created created; /* of a job */
     bool behind;            /* of a unit: another change came first, and nothing was written */
+    int writer;             /* the place of the process that writes it */
     enum error_code code;   /* why it was refused */
     char text[2048];
 };
@@ -66,6 +67,12 @@ bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
 /* Waits until it is answered (true), or until it may be time to lead, `wait` ms at the most. */
 bool mailbox_wait(struct mailbox *mailbox, int wait);
 bool mailbox_answered(const struct mailbox *mailbox);
+/* Nobody has written it yet. */
+bool mailbox_asks(const struct mailbox *mailbox);
+/* Its answer is there and its transaction is committed, but the log is not synced yet. */
+bool mailbox_written(const struct mailbox *mailbox);
+/* True if the process that has written it is gone: it syncs no more. */
+bool mailbox_orphaned(const struct mailbox *mailbox);
 /* Nothing is asked for any more. */
 void mailbox_withdraw(struct mailbox *mailbox);
 
@@ -76,6 +83,8 @@ bool mailbox_read(struct mailbox *mailbox, int place, struct mailbox_request *re
 /* Does the same lie there still? */
 bool mailbox_waits(const struct mailbox *mailbox, int place, uint32_t word);
 struct mailbox_answer *mailbox_answer(struct mailbox *mailbox, int place);
+/* It is committed: nobody does it again. */
+void mailbox_mark_written(struct mailbox *mailbox, int place, uint32_t word);
 /* It is answered: its process goes on. */
 void mailbox_mark(struct mailbox *mailbox, int place, uint32_t word);
 

@@ -2,6 +2,7 @@
  * is answered is there, exactly once, whoever dies. */
 #include "../../contract.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/db/log_index.h"
 #include "store/store.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -66,11 +67,14 @@ static void call(struct store *store, struct call *call, int life, int number) {
     call->answered = true;
 }
 
-static pid_t client(struct contract *c, struct crowd *crowd, int life) {
+/* Each sync of it takes so many ms longer. */
+static pid_t client(struct contract *c, struct crowd *crowd, int life, int64_t longer) {
     pid_t child = fork();
     if (child != 0)
         return child;
     alarm(HANGS);
+    if (longer && !store_writes_start(longer, &c->error))
+        _exit(1);
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     for (int i = 0; store && i < CALLS; i++)
         call(store, &crowd->calls[life][i], life, i);
@@ -157,7 +161,7 @@ static void together(struct contract *c) {
     bool fine = crowd != NULL;
     EXPECT(fine);
     for (int i = 0; i < CROWD; i++)
-        children[i] = client(c, crowd, i);
+        children[i] = client(c, crowd, i, 0);
     for (int i = 0; i < CROWD; i++)
         fine = ended_well(children[i]) && fine;
     EXPECT(fine && look(c, crowd));
@@ -167,7 +171,7 @@ static void together(struct contract *c) {
     munmap(crowd, sizeof *crowd);
 }
 
-static void dying(struct contract *c) {
+static void die(struct contract *c, int64_t longer) {
     struct crowd *crowd = crowd_new();
     pid_t children[LIVES];
     int killed = 0;
@@ -175,7 +179,7 @@ static void dying(struct contract *c) {
     EXPECT(fine);
     srand((unsigned)getpid());
     for (int life = 0; life < LIVES; life++) {
-        children[life] = client(c, crowd, life);
+        children[life] = client(c, crowd, life, longer);
         if (life < CROWD)
             continue;
         usleep((useconds_t)(rand() % 8000));
@@ -190,6 +194,15 @@ static void dying(struct contract *c) {
     EXPECT(fine && killed > 0 && look(c, crowd));
     EXPECT(all_right(c, crowd));
     munmap(crowd, sizeof *crowd);
+}
+
+static void dying(struct contract *c) {
+    die(c, 0);
+}
+
+/* Most of them die in a sync, with the lead handed on. */
+static void dying_in_sync(struct contract *c) {
+    die(c, 2);
 }
 
 /* ---- when it is answered ---- */
@@ -216,6 +229,105 @@ static void not_before(struct contract *c) {
     bool done = store_enqueue(store, &spec, NOW, &c->error);
     store_close(store);
     EXPECT(done && moment.commits == 1 && moment.answers == 0);
+}
+
+/* The sync of a round: what another process that asked with us sees meanwhile. */
+static struct {
+    struct sqlite3_io_methods methods;
+    const struct sqlite3_io_methods *real;
+    struct mailbox *other;
+    const struct store *store;
+    int syncs;
+    bool written, leads, early; /* of the other; and an answer is there already */
+} at_sync;
+
+static int sync_seen(sqlite3_file *file, int flags) {
+    struct mailbox *other = at_sync.other;
+    at_sync.syncs++;
+    at_sync.written = mailbox_written(other);
+    at_sync.early = mailbox_answered(other) || mailbox_answered(&sqlite_of(at_sync.store)->mailbox);
+    at_sync.leads = mailbox_lead(other);
+    if (at_sync.leads)
+        mailbox_leave(other);
+    return at_sync.real->xSync(file, flags);
+}
+
+static sqlite3_file *sync_watch(struct store *store, struct mailbox *other) {
+    sqlite3_file *log = index_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
+    at_sync.real = log->pMethods;
+    at_sync.methods = *log->pMethods;
+    at_sync.methods.xSync = sync_seen;
+    at_sync.other = other;
+    at_sync.store = store;
+    at_sync.syncs = 0;
+    log->pMethods = &at_sync.methods;
+    return log;
+}
+
+static void handed_on(struct contract *c) {
+    struct mailbox other = {0};
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}},
+                    theirs = spec;
+    EXPECT(store && store_enqueue(store, &spec, NOW, &c->error)); /* its log is open now */
+    EXPECT(mailbox_open(&other, store_file(c), NULL));
+    EXPECT(mailbox_ask(&other, &theirs, &c->settings.write, NOW));
+    sqlite3_file *log = sync_watch(store, &other);
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
+    log->pMethods = at_sync.real;
+    store_close(store);
+    EXPECT(done && at_sync.syncs == 1 && at_sync.written && at_sync.leads && !at_sync.early);
+    EXPECT(mailbox_answered(&other));
+    mailbox_close(&other);
+    EXPECT(matches(c, "{}") == 3);
+}
+
+/* A sync fails: nobody is told that his job is there. */
+static int sync_failing(sqlite3_file *file, int flags) {
+    (void)file;
+    (void)flags;
+    return SQLITE_IOERR_FSYNC;
+}
+
+static void not_synced(struct contract *c) {
+    struct mailbox other = {0};
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}},
+                    theirs = spec;
+    EXPECT(store && store_enqueue(store, &spec, NOW, &c->error));
+    EXPECT(mailbox_open(&other, store_file(c), NULL));
+    EXPECT(mailbox_ask(&other, &theirs, &c->settings.write, NOW));
+    sqlite3_file *log = sync_watch(store, &other);
+    at_sync.methods.xSync = sync_failing;
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
+    log->pMethods = at_sync.real;
+    EXPECT(!done && c->error.code == ERROR_IO && !mailbox_answered(&other));
+    EXPECT(mailbox_written(&other)); /* its process finds that the log is torn, too */
+    store_close(store);
+    mailbox_close(&other);
+    store_close(c->store); /* none is open: the next one mends the log */
+    c->store = NULL;
+    c->error = (struct error){ERROR_NONE, ""};
+}
+
+/* What one process has written, and still syncs, the next one that leads leaves alone. */
+static void written_once(struct contract *c) {
+    struct mailbox other = {0}, writer = {0};
+    struct mailbox_request request;
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
+    EXPECT(store && mailbox_open(&other, store_file(c), NULL));
+    EXPECT(mailbox_open(&writer, store_file(c), NULL));
+    EXPECT(mailbox_ask(&other, &spec, &c->settings.write, NOW));
+    EXPECT(mailbox_read(&writer, other.place, &request));
+    mailbox_mark_written(&writer, other.place, request.word);
+    EXPECT(store_enqueue(store, &spec, NOW, &c->error) && mailbox_written(&other));
+    mailbox_mark(&writer, other.place, request.word);
+    EXPECT(mailbox_answered(&other));
+    store_close(store);
+    mailbox_close(&other);
+    mailbox_close(&writer);
+    EXPECT(matches(c, "{}") == 1);
 }
 
 /* Who asks for a job gives up as soon as anything is written. */
@@ -442,6 +554,40 @@ static void taken_up(struct contract *c) {
     munmap(scene.crowd, sizeof *scene.crowd);
 }
 
+/* The one that leads has written the job, and not synced it yet. */
+static bool scene_hand_on(struct contract *c, struct scene *scene, int64_t *id) {
+    struct mailbox_answer *answer = mailbox_answer(&scene->mailbox, scene->request.place);
+    *id = create(c, c->store, (struct job){.instance = "0-0"}, NOW);
+    *answer =
+        (struct mailbox_answer){.created = {*id, CREATION_CREATED}, .writer = scene->mailbox.place};
+    mailbox_mark_written(&scene->mailbox, scene->request.place, scene->request.word);
+    return *id != 0;
+}
+
+static void scene_right(struct contract *c, struct scene *scene, int64_t id) {
+    EXPECT(ended_well(scene->child) && look(c, scene->crowd) && all_right(c, scene->crowd));
+    const struct call *call = &scene->crowd->calls[0][0];
+    EXPECT(call->fine && call->id == id && call->times == 1);
+    munmap(scene->crowd, sizeof *scene->crowd);
+}
+
+static void dead_before_sync(struct contract *c) {
+    struct scene scene;
+    int64_t id = 0;
+    EXPECT(scene_open(c, &scene) && scene_ask(&scene) && scene_hand_on(c, &scene, &id));
+    mailbox_close(&scene.mailbox);
+    scene_right(c, &scene, id);
+}
+
+static void stopped_before_sync(struct contract *c) {
+    struct scene scene;
+    int64_t id = 0;
+    EXPECT(scene_open(c, &scene) && scene_ask(&scene) && scene_hand_on(c, &scene, &id));
+    mailbox_leave(&scene.mailbox);
+    scene_right(c, &scene, id);
+    mailbox_close(&scene.mailbox);
+}
+
 static void stopped(struct contract *c) {
     struct scene scene;
     EXPECT(scene_open(c, &scene) && scene_ask(&scene));
@@ -518,7 +664,11 @@ static void full(struct contract *c) {
 static const struct check checks[] = {
     {"of 16 processes each gets its own answer, and what is answered is there once", together},
     {"whoever is killed has created one job or none, and the others theirs", dying},
+    {"the same where most of them are killed in a sync", dying_in_sync},
     {"nobody is answered before the commit", not_before},
+    {"the next one may lead while a round is synced, and nobody is answered before", handed_on},
+    {"nobody is answered whose round could not be synced", not_synced},
+    {"what is written and not synced yet is not written again", written_once},
     {"what is given up before the commit is not done", given_up},
     {"a job has what the settings of the one that asks for it say", as_asked},
     {"a request that cannot be written spoils no other one", spoilt},
@@ -527,6 +677,8 @@ static const struct check checks[] = {
     {"an answer to the request before reaches no request", numbers_wrap},
     {"what a dead writer has committed is not done again", already_done},
     {"what a dead writer has not committed is taken up", taken_up},
+    {"what a writer has committed that dies in its sync is answered", dead_before_sync},
+    {"what a writer has committed that is stopped in its sync is answered", stopped_before_sync},
     {"a writer that is stopped stops nobody for long", stopped},
     {"a tray of anything is made anew", garbage},
     {"where there can be no tray everybody writes alone", none},
