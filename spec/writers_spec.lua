@@ -73,7 +73,7 @@ local writers = {
 
   -- Of the engine on a server alone.
   note = { server "db/statements", server "beside/life_sign" },
-  schema_version = { server "migrate", server "upgrade" },
+  schema_version = { server "life/migrate", server "life/upgrade" },
   program = { server "beside/presence" },
   turn = { server "turn/turn" },
   lock_page = { server "turn/lock_page" },
@@ -170,7 +170,8 @@ describe("a table", function()
 
   it("of the schema has a writer, and nothing else is written", function()
     local schema = {}
-    for _, path in ipairs { "core/store/sqlite/schema.sql", server "schema", server "migrate",
+    for _, path in ipairs { "core/store/sqlite/schema.sql", server "life/schema",
+    server "life/migrate",
       server "turn/lock_page" } do
       for name in source.read(path):gmatch("CREATE TABLE ([%l_]+)") do
         schema[name] = true

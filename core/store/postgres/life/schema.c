@@ -1,4 +1,4 @@
-#include "store/postgres/schema.h"
+#include "store/postgres/life/schema.h"
 #include "base/embedded.h"
 #include "base/text.h"
 #include "store/postgres/turn/lock_page.h"

@@ -1,8 +1,8 @@
 /* migrate.c - is the schema a store, and of which version? Makes one where there is none. */
 #include "base/text.h"
 #include "store/postgres/db/connection.h"
-#include "store/postgres/schema.h"
-#include "store/postgres/upgrade.h"
+#include "store/postgres/life/schema.h"
+#include "store/postgres/life/upgrade.h"
 #include <stdlib.h>
 
 static bool refuse_version(struct store *store, const char *is, const char *remedy,

@@ -3,8 +3,8 @@
  * A version has up to three steps. `widen` adds tables, or columns that have a default: programs of
  * the version before do not notice. `index` is built beside the work. `narrow` takes away what
  * those programs need, or changes what it means: it waits until no live executor has one. */
-#ifndef MOONSHIFT_STORE_POSTGRES_UPGRADE_H
-#define MOONSHIFT_STORE_POSTGRES_UPGRADE_H
+#ifndef MOONSHIFT_STORE_POSTGRES_LIFE_UPGRADE_H
+#define MOONSHIFT_STORE_POSTGRES_LIFE_UPGRADE_H
 
 #include "base/error.h"
 #include <stdint.h>

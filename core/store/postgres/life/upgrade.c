@@ -1,4 +1,4 @@
-#include "store/postgres/upgrade.h"
+#include "store/postgres/life/upgrade.h"
 #include "base/text.h"
 #include "store/postgres/db/connection.h"
 #include <stdio.h>

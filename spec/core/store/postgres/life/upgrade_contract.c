@@ -1,8 +1,8 @@
 /* upgrade_contract.c - a store comes to the next version of its schema while a program of the
  * version before works with it. Run with spec/postgres/contracts. */
-#include "../contract.h"
+#include "../../contract.h"
 #include "store/postgres/db/connection.h"
-#include "store/postgres/upgrade.h"
+#include "store/postgres/life/upgrade.h"
 #include <pthread.h>
 
 static const struct upgrade next[] = {
