@@ -9,7 +9,8 @@
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
 
-/* Locks of the session that are held while something is written in several transactions; sign.c. */
+/* Locks of the session that are held while something is written in several transactions;
+ * life_sign.c. */
 struct signs {
     int64_t *list;
     size_t count;
@@ -88,7 +89,7 @@ struct postgres {
     struct slots slots;
     struct slots_name slots_name; /* of them */
     char *state_dir;              /* where they are; owned; NULL: there are none */
-    int bell, heard;              /* descriptors, see executor.c; -1: none */
+    int bell, heard;              /* descriptors, see presence.c; -1: none */
     struct watched watched[WATCHED];
 };
 

@@ -73,7 +73,7 @@ struct left_point postgres_left_point(const struct store *store);
 void postgres_left_return(struct store *store, struct left_point point);
 bool postgres_left_remove(struct store *store, struct error *error);
 
-/* executor.c: the lock of an executor's session, and its bell. */
+/* presence.c: the lock of an executor's session, and its bell. */
 bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error);
 bool postgres_entered(struct store *store, struct error *error);
 void postgres_quit(struct store *store, int64_t id);
@@ -85,13 +85,13 @@ time_ms postgres_leases_rest(const struct store *store);
 bool postgres_running(struct store *store, int64_t executor, struct running *running);
 void postgres_notify(struct store *store, int64_t executor);
 
-/* sign.c */
+/* life_sign.c */
 bool postgres_sign_take(struct store *store, int64_t sign, struct error *error);
 void postgres_sign_drop(struct store *store, int64_t sign);
 void postgres_sign_drop_after(struct store *store, int64_t sign);
 bool postgres_sign_alive(const struct store *store, int64_t sign);
 
-/* held.c */
+/* old_reader.c */
 json_t *postgres_log(struct store *store, struct error *error);
 
 /* payload.c */

@@ -26,7 +26,8 @@ struct intact {
     } files[INTACT_FILES];
 };
 
-/* Bytes of the gate that are held while something is written in several transactions; sign.h. */
+/* Bytes of the gate that are held while something is written in several transactions;
+ * life_sign.h. */
 struct signs {
     int64_t *list;
     size_t count;
