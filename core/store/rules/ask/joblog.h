@@ -3,8 +3,8 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
 #define MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
 
-#include "store/rules/command/commands.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/job/select.h"
 
 /* The jobs of one step in the order of their ends, from where the command stands; `after` and
  * `upto` count ends. Moves the command behind them. */

@@ -6,6 +6,7 @@
 #define MOONSHIFT_STORE_RULES_BATCH_BATCH_H
 
 #include "store/rules/ground/row.h"
+#include "store/rules/job/select.h"
 
 /* In the column batch.state. */
 enum batch_state {
@@ -73,5 +74,11 @@ bool batch_monitor(struct store *store, struct batch *batch, bool ended, time_ms
 
 /* At most `limit` rows of a batch's history go: ended runs, attempts, lines, incidents; *count. */
 bool batch_forget(struct store *store, int64_t batch, int limit, int *count, struct error *error);
+
+/* A verb on one. */
+bool batch_command(struct store *store, struct command *command, struct step *step, time_ms now,
+                   struct error *error);
+bool batch_preview(struct store *store, const struct command *command, int64_t *count,
+                   struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
 /* commands.c - what is done to a batch, by people and by its own jobs (rules §17). Its state
  * changes with the first step; its jobs follow in steps of at most 1 000. */
-#include "store/rules/command/commands.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_RULES_CLEAN_CLEAN_H
 
 #include "job/cleanup.h"
+#include "store/rules/job/select.h"
 #include "store/rules/record/history.h"
 
 struct cleaned {
@@ -23,5 +24,17 @@ bool clean_count(struct store *store, const struct cleanup *plan, struct cleaned
  * nothing of it is left. A `seq` of 0: its end was never noted. */
 bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bool *gone,
                struct error *error);
+
+/* A verb on ended jobs; one run of history cleanup. */
+bool history_command(struct store *store, struct command *command, struct step *step, time_ms now,
+                     struct error *error);
+/* How many ended jobs it is for; only reads. */
+bool history_preview(struct store *store, const struct command *command, int64_t *count,
+                     struct error *error);
+bool cleanup_command(struct store *store, const struct command *command, struct step *step,
+                     time_ms now, struct error *error);
+/* Begins to clean the history, whatever the window: the jobs that do it, one for each part. */
+bool cleanup_begin(struct store *store, int64_t ids[COMMAND_MADE], int *count, time_ms now,
+                   struct error *error);
 
 #endif

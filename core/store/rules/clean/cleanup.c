@@ -4,7 +4,6 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "store/rules/clean/clean.h"
-#include "store/rules/command/commands.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/record/operation.h"
 #include "time/span.h"

@@ -2,7 +2,6 @@
  * or removes them. */
 #include "store/rules/ask/joblog.h"
 #include "store/rules/clean/clean.h"
-#include "store/rules/command/commands.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 

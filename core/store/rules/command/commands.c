@@ -1,25 +1,25 @@
 /* commands.c - does the commands of operators: one way in for people, jobs and dates (rules §11,
  * §12). A verb is done in steps of at most 1 000 jobs, each a transaction; a date is a timer job
  * of its own whose success does the verb. */
-#include "store/rules/command/commands.h"
+#include "store/rules/fleet/commands.h"
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/ask/jobs.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/clean/clean.h"
+#include "store/rules/command/commands.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/job/stuck.h"
+#include "store/rules/process/suspend.h"
+#include "store/rules/record/incident.h"
 #include "store/rules/record/operation.h"
+#include "store/rules/schedule/schedule.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LANE_CHARACTERS 58  /* of a name: with four bytes each they fit */
 #define EFFECT_WINDOW 50000 /* ids that a step inside a turn looks at */
-
-bool catalog_changed(struct store *store, struct error *error) {
-    store->meta.catalog = store->stored.catalog + 1;
-    store->catalog.version = 0;
-    return catalog_refresh(store, error);
-}
 
 /* ---- steps ---- */
 

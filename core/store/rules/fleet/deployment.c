@@ -2,7 +2,7 @@
  * (rules §13). */
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/rules/command/commands.h"
+#include "job/command.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/ground/columns.h"
 #include "store/rules/ground/query.h"

@@ -2,7 +2,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "store/rules/command/commands.h"
+#include "store/rules/fleet/commands.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/ground/columns.h"
 #include "store/rules/record/operation.h"

@@ -1,6 +1,6 @@
 /* registration.c - whose deployments a deployment-aware executor serves, kept per executor name:
  * loading registers, and so does an operator by hand (rules §13). */
-#include "store/rules/command/commands.h"
+#include "store/rules/fleet/commands.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* retire.c - deployments that nobody needs are removed: their files and registrations go, what
  * became of their jobs stays (rules §13). */
-#include "store/rules/command/commands.h"
+#include "store/rules/fleet/commands.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>

@@ -218,6 +218,12 @@ const struct catalog_stream *catalog_find(struct catalog *catalog, const struct 
 
 /* ---- the transaction ---- */
 
+bool catalog_changed(struct store *store, struct error *error) {
+    store->meta.catalog = store->stored.catalog + 1;
+    store->catalog.version = 0;
+    return catalog_refresh(store, error);
+}
+
 static void catalog_rolled_back(struct store *store) {
     if (store->meta.catalog != store->stored.catalog)
         store->catalog.version = 0;

@@ -57,4 +57,7 @@ const struct catalog_stream *catalog_stream(const struct catalog *catalog, int64
 const struct catalog_stream *catalog_find(struct catalog *catalog, const struct job *job,
                                           int64_t deployment);
 
+/* Definitions and suspended instances are read again, here and by everybody else. */
+bool catalog_changed(struct store *store, struct error *error);
+
 #endif

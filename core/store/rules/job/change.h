@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_JOB_CHANGE_H
 #define MOONSHIFT_STORE_RULES_JOB_CHANGE_H
 
-#include "store/rules/command/commands.h"
+#include "job/command.h"
 #include "store/rules/ground/row.h"
 
 #define CHANGE_TEXT 600 /* a cycle, its zone and its policy fit */

@@ -1,7 +1,8 @@
 #include "store/rules/process/caller.h"
 #include "base/text.h"
 #include "job/suspension.h"
-#include "store/rules/command/commands.h"
+#include "store/rules/job/job_commands.h"
+#include "store/rules/process/suspend.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "store/rules/process/starts.h"
 #include "base/json.h"
-#include "store/rules/command/commands.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/job/job_commands.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/subscription.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* suspend.c - suspending and activating an instance: its jobs and, through the table that
  * create.c looks at, those created later (rules §12). */
-#include "store/rules/command/commands.h"
+#include "store/rules/process/suspend.h"
 #include "store/rules/process/caller.h"
 #include "store/rules/process/version.h"
 #include "store/rules/record/operation.h"

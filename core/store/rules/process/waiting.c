@@ -1,6 +1,6 @@
 #include "store/rules/process/waiting.h"
-#include "store/rules/command/commands.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/job/job_commands.h"
 #include "store/rules/process/message.h"
 
 /* Also rows of jobs that have ended: the view of the living costs more than to look at each. */

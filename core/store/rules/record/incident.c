@@ -1,7 +1,7 @@
 #include "store/rules/record/incident.h"
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/rules/command/commands.h"
+#include "job/command.h"
 #include "store/rules/record/caller_incident.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/record/tell.h"

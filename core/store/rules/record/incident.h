@@ -6,6 +6,8 @@
 #include "job/notify.h"
 #include "store/rules/ground/state.h"
 
+struct command;
+
 #define INCIDENT_FAILED_JOB "failedJob"
 #define INCIDENT_WORKER_DIED "workerDied"
 #define INCIDENT_MISSING_HANDLER "missingHandler" /* of a definition, not of a job */
@@ -50,5 +52,12 @@ static inline bool incident_end(struct store *store, int64_t job, enum incident_
                                 time_ms now, struct error *error) {
     return !store->incidents || incident_end_open(store, job, how, now, error);
 }
+
+/* A verb on one. */
+bool incident_command(struct store *store, const struct command *command, time_ms now,
+                      struct error *error);
+/* How many it would touch, or why it would be refused. */
+bool incident_preview(struct store *store, const struct command *command, int64_t *count,
+                      struct error *error);
 
 #endif

@@ -1,8 +1,8 @@
 #include "store/rules/schedule/schedule.h"
 #include "base/crash_point.h"
 #include "job/job_spec.h"
-#include "store/rules/command/commands.h"
 #include "store/rules/create/cycle.h"
+#include "store/rules/job/job_commands.h"
 #include "time/repeat.h"
 #include <stdlib.h>
 #include <string.h>

@@ -15,4 +15,10 @@ enum answer schedules_known(struct store *store, const struct store_deployment *
 bool schedules_write(struct store *store, const struct store_deployment *deployment, int64_t id,
                      time_ms now, struct error *error);
 
+/* *job: of run_schedule, the new one. */
+bool schedule_command(struct store *store, const struct command *command, int64_t *job, time_ms now,
+                      struct error *error);
+bool schedule_preview(struct store *store, const struct command *command, int64_t *count,
+                      struct error *error);
+
 #endif
