@@ -261,7 +261,7 @@ describe("the annotations", function()
     local ask = "core/store/rules/ask/"
     local process = ask .. "processes.c"
     local tables = {
-      ["moonshift.job_filters"] = { ask .. "jobs.c", "filters" },
+      ["moonshift.job_filters"] = { "core/store/rules/job/question.c", "filters" },
       ["moonshift.definition_filters"] = { ask .. "stats.c", "definition_filters", "definition" },
       ["moonshift.incident_filters"] = { ask .. "lists.c", "incident_filters", "incident" },
       ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters", "operation" },

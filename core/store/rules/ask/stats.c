@@ -12,9 +12,9 @@
 #define COUNT_MAX 10000  /* a count in the list of definitions goes no further */
 #define LEVELS_MAX 10000 /* streams and ranks whose oldest job is looked for one by one */
 
-/* The states are those of a list of jobs (JOBS_STATE in jobs.c). A job whose date has come is
- * ready, also before an executor has promoted it. A job behind a running lane waits, also before it
- * is parked. */
+/* The states are those of a list of jobs (JOBS_STATE in job/question.h). A job whose date has come
+ * is ready, also before an executor has promoted it. A job behind a running lane waits, also before
+ * it is parked. */
 
 /* How many jobs of each stream are where: tables in the order of their streams. */
 #define STATS_PLACES                                                                               \

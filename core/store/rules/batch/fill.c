@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "job/command.h"
 #include "store/batch.h"
-#include "store/rules/ask/jobs.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/record/operation.h"

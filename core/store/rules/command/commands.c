@@ -4,7 +4,6 @@
 #include "store/rules/fleet/commands.h"
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/rules/ask/jobs.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/clean/clean.h"
 #include "store/rules/command/commands.h"
@@ -20,61 +19,6 @@
 
 #define LANE_CHARACTERS 58  /* of a name: with four bytes each they fit */
 #define EFFECT_WINDOW 50000 /* ids that a step inside a turn looks at */
-
-/* ---- steps ---- */
-
-int64_t step_end(const struct step *step, const struct command *command) {
-    bool whole = !step->window || command->upto - command->after <= step->window;
-    return whole ? command->upto : command->after + step->window;
-}
-
-/* One more than a step takes was asked for: is there more? */
-static void step_close(struct step *step, struct command *command) {
-    int64_t end = step_end(step, command);
-    if (step->ids.count > COMMAND_IDS) {
-        step->ids.count = COMMAND_IDS;
-        end = step->list[COMMAND_IDS - 1];
-    }
-    command->after = end;
-    step->more = end < command->upto;
-}
-
-bool step_read(struct store *store, struct step *step, struct command *command, struct row *rows,
-               struct error *error) {
-    enum answer state = NO;
-    step->ids = (struct ids){step->list, 0};
-    while ((state = db_step(&store->db, rows, error)) == YES)
-        step->list[step->ids.count++] = row_int(rows, 0);
-    step_close(step, command);
-    return state == NO;
-}
-
-static void step_slice(struct step *step, struct command *command) {
-    size_t count =
-        json_is_array(command->ids) ? json_array_size(command->ids) : json_is_integer(command->ids);
-    step->ids = (struct ids){step->list, 0};
-    while (command->done < count && step->ids.count < COMMAND_IDS) {
-        const json_t *id = json_is_array(command->ids) ? json_array_get(command->ids, command->done)
-                                                       : command->ids;
-        step->list[step->ids.count++] = json_integer_value(id);
-        command->done++;
-    }
-    step->more = command->done < count;
-}
-
-bool step_select(struct store *store, struct step *step, struct command *command, time_ms now,
-                 struct error *error) {
-    step->ids = (struct ids){step->list, 0};
-    if (command->ids) {
-        step_slice(step, command);
-        return true;
-    }
-    struct jobs_range range = {command->after, step_end(step, command), COMMAND_IDS + 1};
-    if (!jobs_ids(store, command->query, &range, now, step->list, &step->ids.count, error))
-        return false;
-    step_close(step, command);
-    return true;
-}
 
 /* ---- one verb ---- */
 

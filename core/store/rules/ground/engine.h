@@ -178,7 +178,7 @@ struct store_engine {
     bool (*few)(struct store *store, struct query *query, const json_t *wanted,
                 struct error *error);
     /* Adds "(…)": the payload of the job `j` has this number, text, boolean or null at this path
-     * (see rules/ask/payload.c). */
+     * (see rules/ground/payload.c). */
     void (*payload_is)(struct query *query, const char *path, const json_t *value);
 };
 

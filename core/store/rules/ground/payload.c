@@ -1,6 +1,6 @@
 /* payload.c - jobs by what is in their payload (rules §20). A field is a path: names joined by
  * dots, elements of an array in brackets. Engines get it as $."a"."b"[0], [#-1] being the last. */
-#include "store/rules/ask/payload.h"
+#include "store/rules/ground/payload.h"
 #include "base/json.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* payload.h - the filter "payload": jobs by what is in their payload. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_PAYLOAD_H
-#define MOONSHIFT_STORE_RULES_ASK_PAYLOAD_H
+#ifndef MOONSHIFT_STORE_RULES_GROUND_PAYLOAD_H
+#define MOONSHIFT_STORE_RULES_GROUND_PAYLOAD_H
 
 #include "store/rules/ground/query.h"
 
