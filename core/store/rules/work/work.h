@@ -1,6 +1,38 @@
-/* work.h - the chapter "work" of store/ops.h, once for all engines: creation, executors, the turn.
- * Each function keeps the contract that store.h gives the call of its name. What differs between
- * engines is in rules/ground/engine.h. */
+/* work.h - the turn of an executor, once for all engines (rules §1, §4, §8), and what jobs come
+ * with: the chapter "work" of store/ops.h. Each function keeps the contract that store.h gives the
+ * call of its name. What differs between engines is in rules/ground/engine.h.
+ *
+ * PARTS. A turn is one transaction. run/turn.c calls its parts in this order: settle_bulk and
+ * settle for each outcome, settle_end, reap, promote, acquire, best, next. fence.c ends the locks
+ * of many plain runs at once. settle.c writes one outcome: it ends the lock first, and without the
+ * lock nothing but the end of the run is noted. A unit is held against the frames of its instances
+ * before that (process/unit_write.h). acquire.c reads a page of places and locks it (locks.c),
+ * lane_set.c takes the lanes of the page, reap.c frees what the dead had.
+ *
+ * WAYS. An outcome is written in one of these, whichever gives the same rows for less:
+ *   - with others: its lock has ended in fence.c, and its history, places and key follow in sets;
+ *   - kept back: a success that reads no other job's row, so that its writes may come at the end;
+ *   - alone: whatever is kept back is written first, since it may ask for any row;
+ *   - carefully: the store may refuse what it created or asked for. It stands behind a savepoint,
+ *     and a refusal undoes it alone. The outcome then says that it is `undone`;
+ *   - as a command's: there is no job and no lock.
+ *
+ * WHAT IS KEPT UNTIL THE COMMIT, and whose it is. Rows of history, failures, keys and jobs are the
+ * list of record/bulk.h; frames are process/instance.h's; released lanes and ends of limits are
+ * place/releases.c's; counters of batches are batch/batch.h's; jobs that tell of something are
+ * record/tell.h's. It lies in the arena of the transaction, and ground/lasting.h is the only way
+ * in. Only an outcome is pointed at: run/outcomes.h keeps it until the commit. What the turn has
+ * taken, and the follow-ups of an outcome, are the caller's.
+ *
+ * HOOKS. Each of these owners has a txn_hook, and an engine lists them (life/open.c). Before the
+ * commit they write in that order: frames, then the jobs that tell, then counters, lanes, history.
+ * A later one may take what an earlier one has made, never the other way round. After the commit
+ * the bells ring, and the arena is freed last. After a rollback each forgets what it had.
+ *
+ * WHAT A SAVEPOINT UNDOES. The rows written behind it. Frames are written before it, so those of
+ * earlier outcomes stand. What is kept in memory goes back to where it was: numbers, tallies,
+ * rates, messages of tell.h, rows that were left. What was only learnt is forgotten: the catalog,
+ * parked lanes, whether incidents are open. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
 #define MOONSHIFT_STORE_RULES_WORK_WORK_H
 
