@@ -16,25 +16,13 @@
     "job, outcome, at, executor, started, attempt, retries, due, priority, reason, message,"       \
     " result, stream, batch, removal, " BELONGS
 
-/* No number; a bare NULL would be taken for a text. */
-#define NONE "CAST(NULL AS bigint)"
-
-/* Of an ended row `e`. */
-#define LOG_END                                                                                    \
-    "SELECT e.job, CASE e.outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted'"                  \
-    " WHEN 4 THEN 'skipped' ELSE 'cancelled'"                                                      \
-    " END AS outcome, e.at, e.executor, e.started, e.attempt, e.retries, e.due, e.priority,"       \
-    " " NONE " AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"          \
-    " e.root_instance, e.activity, e.tenant, e.lane_key, 3 AS rank, e.seq AS place"                \
-    " FROM "
-
 /* A creation, of a row named `r` and the job's first failure `a`, whose values are older. */
 #define LOG_BIRTH(id, root)                                                                        \
-    "SELECT " id " AS job, 'created' AS outcome, r.created AS at, " NONE " AS executor,"           \
-    " " NONE " AS started, 1 AS attempt, coalesce(a.retries, r.retries) AS retries,"               \
+    "SELECT " id " AS job, 'created' AS outcome, r.created AS at, " LOG_NONE " AS executor,"       \
+    " " LOG_NONE " AS started, 1 AS attempt, coalesce(a.retries, r.retries) AS retries,"           \
     " CASE WHEN a.job IS NULL THEN r.due ELSE a.due END AS due,"                                   \
-    " coalesce(a.priority, r.priority) AS priority, " NONE " AS reason, NULL AS message,"          \
-    " NULL AS result, r.stream, r.batch, " NONE " AS removal, r.instance, r." root                 \
+    " coalesce(a.priority, r.priority) AS priority, " LOG_NONE " AS reason, NULL AS message,"      \
+    " NULL AS result, r.stream, r.batch, " LOG_NONE " AS removal, r.instance, r." root             \
     " AS root_instance, r.activity, r.tenant, r.lane_key, 1 AS rank, " id " AS place FROM "
 
 #define LOG_FIRST(id) " LEFT JOIN attempt a ON a.job=" id " AND a.n=1"
@@ -46,13 +34,13 @@ static const char *const log_arms[ARMS] = {
     [ARM_ENDED_TAIL] = LOG_END "ended e WHERE e.seq>",
     [ARM_FAILED] =
         "SELECT job, 'failed' AS outcome, at, executor, started, n AS attempt, retries, due,"
-        " priority, reason, message, NULL AS result, stream, batch, " NONE " AS removal, " BELONGS
-        ", 2 AS rank, n AS place"
+        " priority, reason, message, NULL AS result, stream, batch, " LOG_NONE
+        " AS removal, " BELONGS ", 2 AS rank, n AS place"
         " FROM attempt",
     [ARM_SNOOZED] =
         "SELECT job, 'snoozed' AS outcome, at, executor, started, n AS attempt, retries,"
-        " until AS due, priority, " NONE " AS reason, message, NULL AS result, stream, batch,"
-        " " NONE " AS removal, " BELONGS ", 2 AS rank, seq AS place FROM snooze",
+        " until AS due, priority, " LOG_NONE " AS reason, message, NULL AS result, stream, batch,"
+        " " LOG_NONE " AS removal, " BELONGS ", 2 AS rank, seq AS place FROM snooze",
     [ARM_CREATED] = LOG_BIRTH("r.id", "root") "live r" LOG_FIRST("r.id"),
     [ARM_CREATED_FILED] =
         LOG_BIRTH("b.job", "root_instance") "ended_by_job b JOIN ended r ON r.seq=b.seq" LOG_FIRST(
@@ -126,36 +114,6 @@ static bool log_any(const struct store *store, const struct log_question *questi
 }
 
 /* ---- from a question to SQL ---- */
-
-const struct ask_column log_columns[] = {
-    {"at", ASK_TIME, "edge", ASK_SORT},
-    {"job", ASK_INTEGER, "job", ASK_BOTH},
-    {"outcome", ASK_TEXT, NULL, ASK_SHOW},
-    {"executor", ASK_TEXT, NULL, ASK_SHOW},
-    {"started", ASK_TIME, NULL, ASK_SHOW},
-    {"duration", ASK_NUMBER, NULL, ASK_SHOW},
-    {"attempt", ASK_INTEGER, NULL, ASK_SHOW},
-    {"retries", ASK_INTEGER, NULL, ASK_SHOW},
-    {"due", ASK_TIME, NULL, ASK_SHOW},
-    {"until", ASK_TIME, NULL, ASK_SHOW},
-    {"priority", ASK_INTEGER, NULL, ASK_SHOW},
-    {"reason", ASK_TEXT, NULL, ASK_SHOW},
-    {"message", ASK_TEXT, NULL, ASK_SHOW},
-    {"result", ASK_VALUE, NULL, ASK_SHOW},
-    {"lines", ASK_LIST, NULL, ASK_SHOW},
-    {"batch", ASK_INTEGER, "g.batch", ASK_FIND},
-    {"definition", ASK_INTEGER, NULL, ASK_SHOW},
-    {"handler", ASK_TEXT, NULL, ASK_SHOW},
-    {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
-    {"removal_time", ASK_TIME, NULL, ASK_SHOW},
-    {"instance", ASK_TEXT, "g.instance", ASK_FIND},
-    {"root", ASK_TEXT, "g.root_instance", ASK_FIND},
-    {"activity", ASK_TEXT, "g.activity", ASK_FIND},
-    {"tenant", ASK_TEXT, "g.tenant", ASK_FIND},
-    {"lane", ASK_TEXT, "g.lane_key", ASK_FIND},
-    {"category", ASK_TEXT, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
-};
 
 /* The arm's own order: by its key where it can be, else by what makes it the same. */
 static void log_order(struct query *query, const struct log_question *question, enum log_arm arm) {
@@ -519,70 +477,4 @@ json_t *joblog_since(struct store *store, const json_t *filters, const struct jo
         .walks = true,
     };
     return log_ask(store, &question, error);
-}
-
-/* ---- what a verb means ---- */
-
-static json_t *step_row(struct store *store, struct row *row, struct error *error) {
-    (void)store, (void)error;
-    return json_pack("[I, I]", (json_int_t)row_int(row, 0), (json_int_t)row_int(row, 1));
-}
-
-static json_t *step_rows(struct store *store, const struct step *step,
-                         const struct command *command, struct error *error) {
-    struct query query = {0};
-    json_t *rows = NULL;
-    query_add(&query, "SELECT g.job, g.place FROM (" LOG_END "ended e) g");
-    if (query_where(&query, command->query, log_columns, log_filters, error)) {
-        query_add(&query, json_object_size(command->query) ? " AND g.place>" : " WHERE g.place>");
-        query_bind_new(&query, json_integer(command->after));
-        query_add(&query, " AND g.place<=");
-        query_bind_new(&query, json_integer(step_end(step, command)));
-        text_add(&query.sql, " ORDER BY g.place LIMIT %d", COMMAND_IDS + 1);
-        rows = query_rows(&query, store, "ended jobs", step_row, error);
-    }
-    query_clear(&query);
-    return rows;
-}
-
-static int64_t step_number(const json_t *rows, size_t row, size_t column) {
-    return json_integer_value(json_array_get(json_array_get(rows, row), column));
-}
-
-bool joblog_step(struct store *store, struct step *step, struct command *command,
-                 struct error *error) {
-    json_t *rows = step_rows(store, step, command, error);
-    int64_t end = step_end(step, command);
-    size_t count = json_array_size(rows);
-    if (!rows)
-        return false;
-    if (count > COMMAND_IDS) {
-        count = COMMAND_IDS;
-        end = step_number(rows, count - 1, 1);
-    }
-    step->ids = (struct ids){step->list, count};
-    for (size_t i = 0; i < count; i++)
-        step->list[i] = step_number(rows, i, 0);
-    command->after = end;
-    step->more = end < command->upto;
-    json_decref(rows);
-    return true;
-}
-
-static json_t *count_row(struct store *store, struct row *row, struct error *error) {
-    (void)store, (void)error;
-    return json_integer(row_int(row, 0));
-}
-
-bool joblog_count(struct store *store, const struct command *command, int64_t *count,
-                  struct error *error) {
-    struct query query = {0};
-    json_t *rows = NULL;
-    query_add(&query, "SELECT count(*) FROM (" LOG_END "ended e) g");
-    if (query_where(&query, command->query, log_columns, log_filters, error))
-        rows = query_rows(&query, store, "ended jobs", count_row, error);
-    query_clear(&query);
-    *count = json_integer_value(json_array_get(rows, 0));
-    json_decref(rows);
-    return rows != NULL;
 }

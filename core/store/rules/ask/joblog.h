@@ -1,21 +1,8 @@
-/* joblog.h - the job log, for what goes through it step by step: verbs that change ended jobs, and
- * who follows it. */
+/* joblog.h - the job log, for those who follow it. */
 #ifndef MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
 #define MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
 
-#include "store/rules/ground/query.h"
-#include "store/rules/job/select.h"
-
-/* The jobs of one step in the order of their ends, from where the command stands; `after` and
- * `upto` count ends. Moves the command behind them. */
-bool joblog_step(struct store *store, struct step *step, struct command *command,
-                 struct error *error);
-/* How many they are. */
-bool joblog_count(struct store *store, const struct command *command, int64_t *count,
-                  struct error *error);
-
-/* The filters of an entry `g`; ends with a NULL name. */
-extern const struct filter log_filters[];
+#include "store/rules/record/log_filters.h"
 
 /* Where entries are told from. */
 enum log_arm {

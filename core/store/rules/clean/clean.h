@@ -25,6 +25,14 @@ bool clean_count(struct store *store, const struct cleanup *plan, struct cleaned
 bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bool *gone,
                struct error *error);
 
+/* The jobs of one step in the order of their ends, from where the command stands; `after` and
+ * `upto` count ends. Moves the command behind them. */
+bool ended_step(struct store *store, struct step *step, struct command *command,
+                struct error *error);
+/* How many they are. */
+bool ended_count(struct store *store, const struct command *command, int64_t *count,
+                 struct error *error);
+
 /* A verb on ended jobs; one run of history cleanup. */
 bool history_command(struct store *store, struct command *command, struct step *step, time_ms now,
                      struct error *error);

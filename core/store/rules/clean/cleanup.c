@@ -3,6 +3,7 @@
  * meta knows the plan of each and the job that each part of it waits in or runs as. */
 #include "base/crash_point.h"
 #include "base/json.h"
+#include "store/rules/clean/chain.h"
 #include "store/rules/clean/clean.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/record/operation.h"
@@ -11,20 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAIN_WINDOW "cleanup"
-#define CHAIN_DEMAND "cleanup_now"
-
-struct chain {
-    const char *key;
-    json_t *plan; /* what its jobs were made by; NULL: there is no chain */
-    int64_t jobs[CLEANUP_PARTS];
-    int parts;
-};
-
 /* ---- what the store knows of it ---- */
 
-static bool chain_read(struct store *store, const char *key, struct chain *chain,
-                       struct error *error) {
+bool chain_read(struct store *store, const char *key, struct chain *chain, struct error *error) {
     *chain = (struct chain){.key = key};
     struct row *row = db_query(&store->db, error, store->engine->sql->get_note, "t", key);
     enum answer step = db_step(&store->db, row, error);
@@ -265,65 +255,4 @@ bool cleanup_command(struct store *store, const struct command *command, struct 
         step->ids.count += (size_t)cleaned.count[i];
     return cleanup_tell(store, &cleaned, now, error) &&
            cleanup_follow(store, &cleanup, cleaned.more, now, error);
-}
-
-/* ---- how it stands ---- */
-
-static bool status_jobs(struct store *store, const char *key, json_t *jobs, time_ms now,
-                        struct error *error) {
-    struct chain chain;
-    bool done = chain_read(store, key, &chain, error);
-    for (int i = 0; done && i < chain.parts; i++) {
-        json_t *job = chain.jobs[i] ? store_job(store, chain.jobs[i], now, error) : NULL;
-        done = job || !chain.jobs[i] || error->code == ERROR_NOT_FOUND;
-        if (job)
-            json_array_append_new(jobs, json_pack("{sO sO sO sO}", "id", json_object_get(job, "id"),
-                                                  "state", json_object_get(job, "state"), "due",
-                                                  json_object_get(job, "due"), "priority",
-                                                  json_object_get(job, "priority")));
-        json_decref(job);
-    }
-    json_decref(chain.plan);
-    return done;
-}
-
-static bool status_kinds(json_t *status, const struct cleanup *cleanup,
-                         const struct cleaned *cleaned) {
-    json_t *ttl = json_object(), *removable = json_object();
-    for (int i = 0; i < HISTORY_KINDS; i++) {
-        char text[TIME_TEXT_SIZE];
-        const char *name = history_kind_name((enum history_kind)i);
-        span_format(cleanup->ttl[i], text);
-        json_put_text(ttl, name, cleanup->ttl[i] ? text : NULL);
-        json_put(removable, name, json_integer(cleaned->count[i]));
-    }
-    return json_put(status, "ttl", ttl) && json_put(status, "removable", removable);
-}
-
-static bool status_fill(struct store *store, json_t *status, time_ms now, struct error *error) {
-    const struct settings *settings = store->settings;
-    struct cleanup cleanup = {.parts = 1};
-    struct cleaned cleaned;
-    json_t *jobs = json_array();
-    cleanup_ttl(settings, cleanup.ttl);
-    return json_put(status, "jobs", jobs) && clean_count(store, &cleanup, &cleaned, now, error) &&
-           status_kinds(status, &cleanup, &cleaned) &&
-           status_jobs(store, CHAIN_DEMAND, jobs, now, error) &&
-           status_jobs(store, CHAIN_WINDOW, jobs, now, error) &&
-           json_put(status, "window", json_incref(settings->history_cleanup_window)) &&
-           json_put_text(status, "zone", settings->history_cleanup_zone);
-}
-
-json_t *store_history(struct store *store, time_ms now, struct error *error) {
-    bool own = false;
-    if (!look_begin(store, &own, error))
-        return NULL;
-    store->db.question = "what history may go";
-    json_t *status = json_object();
-    bool done = status && status_fill(store, status, now, error);
-    look_end(store, own);
-    if (done)
-        return status;
-    json_decref(status);
-    return NULL;
 }

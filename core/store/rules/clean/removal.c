@@ -1,6 +1,5 @@
 /* removal.c - what an operator does to ended jobs (rules §18): says when they go from the history,
  * or removes them. */
-#include "store/rules/ask/joblog.h"
 #include "store/rules/clean/clean.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
@@ -52,13 +51,6 @@ static bool removal_apply(struct store *store, const struct command *command,
     return true;
 }
 
-void removal_name(time_ms removal, char name[TIME_TEXT_SIZE]) {
-    if (removal == TIME_NEVER || removal == TIME_NONE)
-        snprintf(name, TIME_TEXT_SIZE, removal == TIME_NONE ? "computed" : "never");
-    else
-        time_format(removal, name);
-}
-
 static bool removal_log(struct store *store, const struct command *command, const struct step *step,
                         time_ms now, struct error *error) {
     char entity[64], after[TIME_TEXT_SIZE];
@@ -79,7 +71,7 @@ static bool removal_select(struct store *store, struct command *command, struct 
     if (!command->goes_on && db_value(&store->db, error, &command->upto,
                                       "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
         return false;
-    return joblog_step(store, step, command, error);
+    return ended_step(store, step, command, error);
 }
 
 static bool removal_each(struct store *store, const struct command *command,
@@ -112,7 +104,7 @@ static bool removal_check(struct store *store, const struct command *command, st
 bool history_preview(struct store *store, const struct command *command, int64_t *count,
                      struct error *error) {
     if (!command->ids)
-        return joblog_count(store, command, count, error);
+        return ended_count(store, command, count, error);
     *count = json_is_array(command->ids) ? (int64_t)json_array_size(command->ids) : 1;
     return true;
 }

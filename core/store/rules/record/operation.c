@@ -91,3 +91,10 @@ bool operation_of_batch(struct store *store, int64_t batch, struct error *error)
                   " WHERE id=?1",
                   "ii", store->journal.written, batch);
 }
+
+void removal_name(time_ms removal, char name[TIME_TEXT_SIZE]) {
+    if (removal == TIME_NEVER || removal == TIME_NONE)
+        snprintf(name, TIME_TEXT_SIZE, removal == TIME_NONE ? "computed" : "never");
+    else
+        time_format(removal, name);
+}

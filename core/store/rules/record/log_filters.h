@@ -1,0 +1,22 @@
+/* log_filters.h - what the job log is asked for (rules §16), in lists and in verbs. */
+#ifndef MOONSHIFT_STORE_RULES_RECORD_LOG_FILTERS_H
+#define MOONSHIFT_STORE_RULES_RECORD_LOG_FILTERS_H
+
+#include "store/rules/ground/query.h"
+
+/* The filters of an entry `g`; ends with a NULL name. */
+extern const struct filter log_filters[];
+
+/* No number; a bare NULL would be taken for a text. */
+#define LOG_NONE "CAST(NULL AS bigint)"
+
+/* Of an ended row `e`. */
+#define LOG_END                                                                                    \
+    "SELECT e.job, CASE e.outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted'"                  \
+    " WHEN 4 THEN 'skipped' ELSE 'cancelled'"                                                      \
+    " END AS outcome, e.at, e.executor, e.started, e.attempt, e.retries, e.due, e.priority,"       \
+    " " LOG_NONE " AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"      \
+    " e.root_instance, e.activity, e.tenant, e.lane_key, 3 AS rank, e.seq AS place"                \
+    " FROM "
+
+#endif
