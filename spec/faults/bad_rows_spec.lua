@@ -9,7 +9,7 @@ local testing = (os.getenv "BUILD" or "build") .. "/testing/moonshift"
 -- What is done to the rows of a job.
 local rows = {
   ["without a definition"] = "UPDATE job SET stream=999 WHERE id=%d",
-  ["that is gone, but for its place #file"] = "DELETE FROM job WHERE id=%d",
+  ["that is gone, but for its place"] = "DELETE FROM job WHERE id=%d",
   ["that nobody can lock #file"] =
     "INSERT INTO locked(id, token, owner, stream) VALUES(%d, 5, 77, 1)",
 }
@@ -55,6 +55,51 @@ describe("a row that makes the loop fail", function()
       assert.same({ "0" }, place.sql(("SELECT count(*) FROM ready WHERE id=%s"):format(bad)))
     end)
   end
+
+  -- Gone, but for their places: the first, the last, and those at which a page may end.
+  local function gone(ids, at)
+    local bad = {}
+    for i, number in ipairs(at) do
+      bad[i] = ids[number]
+    end
+    write(("DELETE FROM job WHERE id IN (%s)"):format(table.concat(bad, ", ")))
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "3")
+    assert.same({ table.concat(bad, " "), tostring(#ids - #bad) }, { incidents(), ended() })
+    assert.same({ "0" }, place.sql "SELECT count(*) FROM ready")
+    assert.same({ "0" }, place.sql "SELECT count(*) FROM parked")
+  end
+
+  it("is an incident wherever it stands among others", function()
+    gone(place.enqueue("fine", 200), { 1, 3, 7, 8, 64, 65, 200 })
+  end)
+
+  it("is an incident if nothing else is to be done", function()
+    gone(place.enqueue("fine", 1), { 1 })
+  end)
+
+  it("is an incident in a lane, too", function()
+    gone(place.enqueue("fine", 100, "--lane", "one"), { 1, 2, 17, 50, 100 })
+  end)
+
+  it("is an incident once its date has come", function()
+    place.enqueue("fine", 10)
+    write("INSERT INTO timer(due, id, stream, rank, lane)"
+      .. " SELECT 1, 4711, stream, rank, lane FROM ready LIMIT 1")
+    place.moonshift("run", "-C", place.path, "--drain")
+    assert.same({ "4711", "10" }, { incidents(), ended() })
+  end)
+
+  it("is shown, and can be deleted", function()
+    local bad = place.enqueue("fine", 3)[2]
+    write(("UPDATE job SET stream=999 WHERE id=%s"):format(bad))
+    assert.truthy(place.moonshift("job", "why", bad):find("has no definition", 1, true))
+    place.moonshift("run", "-C", place.path, "--drain")
+    assert.truthy(place.moonshift("job", "list"):find(("%s%%s+dead"):format(bad)))
+    assert.truthy(place.moonshift("job", "show", bad):find("has no definition", 1, true))
+    assert.truthy(place.moonshift("job", "why", bad):find("has no retries left (incident", 1, true))
+    place.moonshift("job", "delete", bad, "--yes")
+    assert.equal("", incidents())
+  end)
 
   it("is an incident each, if there are several in a row", function()
     local ids = place.enqueue("fine", 100)

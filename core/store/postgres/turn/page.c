@@ -14,22 +14,21 @@
     " ORDER BY rank, place, id LIMIT s.quota) AS r"
 
 /* Depends on what stands before it: no other order of the loops is possible. */
-#define JOBS " CROSS JOIN LATERAL (SELECT * FROM job WHERE id=r.id OFFSET 0) AS j"
+#define JOBS " LEFT JOIN LATERAL (SELECT * FROM job WHERE id=r.id OFFSET 0) AS j ON true"
 
 /* A place whose lane runs comes without its job. */
 #define LANE " LEFT JOIN LATERAL (SELECT owner FROM lane WHERE id=r.lane OFFSET 0) AS l ON true"
 #define FREE_JOBS                                                                                  \
     " LEFT JOIN LATERAL (SELECT * FROM job WHERE l.owner IS NULL AND id=r.id OFFSET 0) AS j"       \
     " ON true LEFT JOIN LATERAL"                                                                   \
-    " (SELECT 1 AS parks FROM parked WHERE l.owner IS NULL AND lane=r.lane LIMIT 1) AS p ON true"  \
-    " WHERE l.owner IS NOT NULL OR j.id IS NOT NULL"
+    " (SELECT 1 AS parks FROM parked WHERE l.owner IS NULL AND lane=r.lane LIMIT 1) AS p ON true"
 
 enum { COLUMNS = 5 };
 
 static const char *const page_sql[] = {
     [PAGE_PLACES] = "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY,
-    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.ctid" LISTS READY JOBS,
-    [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.ctid, r.rank, r.id, r.lane, s.stream,"
+    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.ctid" LISTS READY JOBS,
+    [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.ctid, r.rank, r.lane, s.stream,"
                    " l.owner, p.parks" LISTS READY LANE FREE_JOBS,
 };
 

@@ -60,11 +60,11 @@ static const struct {
                   " RETURNING lane, stream, rank, place, id)"
                   " INSERT INTO parked(lane, stream, rank, place, id) SELECT * FROM gone",
                   1, ARRAY_TID},
-    [SET_PARKED] = {"SELECT " ROW_COLUMNS ", p.place, p.spot"
+    [SET_PARKED] = {"SELECT " ROW_COLUMNS ", p.place, p.id, p.spot"
                     " FROM unnest(?, ?, ?, ?) AS k(lane, stream, rank, quota) CROSS JOIN LATERAL"
                     " (SELECT id, place, ctid AS spot FROM parked WHERE lane=k.lane"
                     " AND stream=k.stream AND rank=k.rank ORDER BY place, id LIMIT k.quota) AS p"
-                    " CROSS JOIN LATERAL (SELECT * FROM job WHERE id=p.id OFFSET 0) AS j",
+                    " LEFT JOIN LATERAL (SELECT * FROM job WHERE id=p.id OFFSET 0) AS j ON true",
                     4, ARRAY_INT8},
     [SET_UNPARK] = {"DELETE FROM parked WHERE ctid=ANY(?)", 1, ARRAY_TID},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"

@@ -408,6 +408,17 @@ static bool why_job(struct why *why, struct error *error) {
            why_live(why, error) && why_say_suspect(why);
 }
 
+/* In a damaged store. An executor that meets such a job sets it aside: then it is dead. */
+static bool why_lost(struct why *why, struct error *error) {
+    if (!json_put(why->answer, "handler", json_null()))
+        return false;
+    if (why->row.retries <= 0)
+        return why_state(why, "dead") && why_dead(why, error);
+    return why_say(why, "no_definition",
+                   "has no definition: the store is damaged, and no executor "
+                   "can take the job (see check --store)");
+}
+
 static bool why_answer(struct why *why, int64_t id, struct error *error) {
     enum answer found = row_load(why->store, id, &why->row, error);
     if (found == FAILED || !json_put(why->answer, "job", json_integer(id)))
@@ -415,10 +426,7 @@ static bool why_answer(struct why *why, int64_t id, struct error *error) {
     if (!found)
         return why_ended(why, id, error);
     why->stream = catalog_stream(&why->store->catalog, why->row.stream);
-    if (!why->stream)
-        return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
-                         why->store->db.name, (long long)id);
-    return why_job(why, error);
+    return why->stream ? why_job(why, error) : why_lost(why, error);
 }
 
 json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *error) {

@@ -12,22 +12,15 @@
 #define READ_BLOB(member) job->member = row_blob(row, ROW_##member, &job->member##_size);
 #define READ(member, type, key, source, ...) JOB_READ_##source(READ_##type(member))
 
-bool row_read(struct store *store, struct row *row, struct job *job, struct error *error) {
-    care_touch(store, row_int(row, ROW_id));
-    const struct catalog_stream *stream = catalog_stream(&store->catalog, row_int(row, ROW_stream));
-    if (!stream)
-        return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
-                         store->db.name, (long long)row_int(row, ROW_id));
-    *job = (struct job){
-        .definition = stream->definition->id,
-        .deployment = stream->deployment,
-        .type = stream->type,
-        .handler = stream->definition->name,
-        .category = stream->category,
-        .lane_id = row_int(row, ROW_lane_id),
-        .exclusive = !row_null(row, ROW_lane_id),
-        .lock_expiration = TIME_NONE,
-    };
+static const struct catalog_stream *row_stream(const struct store *store, struct row *row) {
+    return catalog_stream(&store->catalog, row_int(row, ROW_stream));
+}
+
+/* The rest of a job, whose stream has been told. */
+static bool row_rest(struct store *store, struct row *row, struct job *job, struct error *error) {
+    job->lane_id = row_int(row, ROW_lane_id);
+    job->exclusive = !row_null(row, ROW_lane_id);
+    job->lock_expiration = TIME_NONE;
     JOB_FIELDS(READ)
     job->suspect = suspects_has(store, job->id);
     row_show(store, job);
@@ -42,6 +35,41 @@ bool row_read(struct store *store, struct row *row, struct job *job, struct erro
                          job->id) != FAILED;
     job->conflicts = (int32_t)conflicts;
     return done;
+}
+
+static bool row_whole(struct store *store, struct row *row, const struct catalog_stream *stream,
+                      struct job *job, struct error *error) {
+    *job = (struct job){
+        .definition = stream->definition->id,
+        .deployment = stream->deployment,
+        .type = stream->type,
+        .handler = stream->definition->name,
+        .category = stream->category,
+    };
+    return row_rest(store, row, job, error);
+}
+
+bool row_read(struct store *store, struct row *row, struct job *job, struct error *error) {
+    const struct catalog_stream *stream = row_stream(store, row);
+    care_touch(store, row_int(row, ROW_id));
+    if (stream)
+        return row_whole(store, row, stream, job, error);
+    return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
+                     store->db.name, (long long)row_int(row, ROW_id));
+}
+
+bool row_read_any(struct store *store, struct row *row, struct job *job, struct error *error) {
+    const struct catalog_stream *stream = row_stream(store, row);
+    if (stream)
+        return row_whole(store, row, stream, job, error);
+    *job = (struct job){0};
+    return row_rest(store, row, job, error);
+}
+
+bool row_missing(struct store *store, int64_t id, struct error *error) {
+    care_touch(store, id);
+    return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has a place and no row",
+                     store->db.name, (long long)id);
 }
 
 enum answer row_job(struct store *store, int64_t id, struct job **job, struct error *error) {

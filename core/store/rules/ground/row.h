@@ -22,6 +22,10 @@ enum {
  * next step. False: the row names a stream that does not exist (ERROR_DAMAGED), or the conflicts
  * of a job with a message cannot be read. */
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error);
+/* The same for a question, which also shows a job without a definition: its handler is NULL. */
+bool row_read_any(struct store *store, struct row *row, struct job *job, struct error *error);
+/* Says that a job whose place is there has no row; false (ERROR_DAMAGED). */
+bool row_missing(struct store *store, int64_t id, struct error *error);
 
 /* Gives a job of a process the text of its instance, which no column has. It is the store's: copy
  * the job. */

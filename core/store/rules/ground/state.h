@@ -259,7 +259,7 @@ struct store {
     struct unserved *unserved; /* as seen by store_missing last */
     size_t unserved_count;
     int64_t looks;       /* of store_missing */
-    struct care {        /* see care.h */
+    struct care_now {    /* see care.h */
         int64_t touched; /* the job that was dealt with last; 0: none */
         int rows;        /* at most so many are dealt with in a transaction; 0: any number */
         int slot;        /* of the loop */

@@ -48,13 +48,13 @@ static struct row *cursor_query_whole(struct store *store, const struct cursor *
     const struct head *head = &cursor->head;
     if (cursor->level)
         return db_query(&store->db, error,
-                        "SELECT " ROW_COLUMNS ", r.place FROM ready r"
-                        " CROSS JOIN job j WHERE j.id=r.id AND r.stream=?1 AND r.rank=?2"
+                        "SELECT " ROW_COLUMNS ", r.place, r.id FROM ready r"
+                        " LEFT JOIN job j ON j.id=r.id WHERE r.stream=?1 AND r.rank=?2"
                         " AND (r.place, r.id)>(?3, ?4) ORDER BY r.place, r.id LIMIT ?5",
                         "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
     return db_query(&store->db, error,
-                    "SELECT " ROW_COLUMNS ", r.place FROM ready r"
-                    " CROSS JOIN job j WHERE j.id=r.id AND r.stream=?1"
+                    "SELECT " ROW_COLUMNS ", r.place, r.id FROM ready r"
+                    " LEFT JOIN job j ON j.id=r.id WHERE r.stream=?1"
                     " AND (r.rank, r.place, r.id)>(?2, ?3, ?4)"
                     " ORDER BY r.rank, r.place, r.id LIMIT ?5",
                     "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
@@ -109,13 +109,35 @@ static bool ahead_unread(struct store *store, struct row *row, struct cursor *cu
     return !cursor->unread || ahead->job || db_no_memory(&store->db, error);
 }
 
+/* The columns of a page; those of a job are behind it, or nothing is. */
+enum { PLACES_STREAM = 5, PLACES_SPOT };
+enum {
+    JOBS_PLACE = ROW_COLUMN_COUNT,
+    JOBS_ID,
+    JOBS_SPOT,
+    LANES_RANK,
+    LANES_LANE,
+    LANES_STREAM,
+    LANES_OWNER,
+    LANES_PARKS
+};
+
+bool page_missing(struct store *store, struct row *row, struct error *error) {
+    return row_missing(store, row_int(row, JOBS_ID), error);
+}
+
+bool page_job(struct store *store, struct row *row, struct job *job, struct error *error) {
+    return row_null(row, ROW_id) ? page_missing(store, row, error)
+                                 : row_read(store, row, job, error);
+}
+
 static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahead,
                         struct error *error) {
     struct job job;
-    if (!row_read(store, row, &job, error))
+    if (!page_job(store, row, &job, error))
         return false;
     *ahead = (struct ahead){.head = {.rank = ~job.priority,
-                                     .place = row_int(row, ROW_COLUMN_COUNT),
+                                     .place = row_int(row, JOBS_PLACE),
                                      .id = job.id,
                                      .lane = job.lane_id}};
     if (job.repeat || job.batch)
@@ -124,19 +146,6 @@ static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahea
     ahead->job = job_copy(&job);
     return ahead->job || db_no_memory(&store->db, error);
 }
-
-/* The columns of a page; those of a job are behind it, or nothing is. */
-enum { PLACES_STREAM = 5, PLACES_SPOT };
-enum {
-    JOBS_PLACE = ROW_COLUMN_COUNT,
-    JOBS_SPOT,
-    LANES_RANK,
-    LANES_ID,
-    LANES_LANE,
-    LANES_STREAM,
-    LANES_OWNER,
-    LANES_PARKS
-};
 
 int64_t page_stream(struct row *row, enum page_rows rows) {
     if (rows == PAGE_PLACES)
@@ -148,7 +157,7 @@ int64_t page_stream(struct row *row, enum page_rows rows) {
 static bool ahead_runs(struct row *row, struct ahead *ahead) {
     *ahead = (struct ahead){.head = {.rank = row_int(row, LANES_RANK),
                                      .place = row_int(row, JOBS_PLACE),
-                                     .id = row_int(row, LANES_ID),
+                                     .id = row_int(row, JOBS_ID),
                                      .lane = row_int(row, LANES_LANE),
                                      .seen = LANE_RUNS,
                                      .owner = row_int(row, LANES_OWNER)}};
@@ -258,8 +267,8 @@ static bool cursor_reads_parked(struct store *store, struct cursor *cursor, stru
     cursor->asked = true;
     cursor->at = cursor->count = 0;
     struct row *row = db_query(&store->db, error,
-                               "SELECT " ROW_COLUMNS ", p.place FROM parked p"
-                               " CROSS JOIN job j WHERE j.id=p.id AND p.lane=?1 AND p.stream=?2"
+                               "SELECT " ROW_COLUMNS ", p.place, p.id FROM parked p"
+                               " LEFT JOIN job j ON j.id=p.id WHERE p.lane=?1 AND p.stream=?2"
                                " AND p.rank=?3 AND (p.place, p.id)>(?4, ?5)"
                                " ORDER BY p.place, p.id LIMIT ?6",
                                "iiiiin", cursor->lane, cursor->stream, head->rank, head->place,

@@ -53,6 +53,11 @@ enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
 
 /* The stream in a row of a page. */
 int64_t page_stream(struct row *row, enum page_rows rows);
+/* Reads the job in a row of a page. A place whose job has no row is a row, too: without it, a page
+ * would seem to be the last one. False: error, also for such a place. */
+bool page_job(struct store *store, struct row *row, struct job *job, struct error *error);
+/* Says that the job in a row of a page has no row of its own; false. */
+bool page_missing(struct store *store, struct row *row, struct error *error);
 /* Reads a row of a page, or of the cursor's own. */
 bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, enum page_rows rows,
                 struct ahead *ahead, struct error *error);

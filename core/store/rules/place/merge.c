@@ -130,7 +130,7 @@ static bool page_row(struct merge_page *page, struct store *store, struct row *r
     const int64_t stream = page_stream(row, page->page.rows);
     if (!catalog_stream(&store->catalog,
                         stream)) /* the row of the job says so: it tells of itself */
-        return row_read(store, row, &job, error);
+        return page_job(store, row, &job, error);
     if (!page_open(page, store, stream, error) ||
         !ahead_read(store, row, page->cursor, page->page.rows, &ahead, error))
         return false;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 void store_care(struct store *store, int rows, int slot) {
-    store->care = (struct care){.rows = rows, .slot = slot};
+    store->care = (struct care_now){.rows = rows, .slot = slot};
     if (rows)
         store_slot_set(store, slot, CARE_MANY, -rows, 0);
     else
@@ -28,8 +28,8 @@ bool store_is_corrupt(const struct store *store) {
 
 static enum answer orphan_find(struct store *store, int64_t *job, struct error *error) {
     return db_value(&store->db, error, job,
-                    "SELECT id FROM ready r WHERE NOT EXISTS"
-                    " (SELECT 1 FROM job j WHERE j.id=r.id) LIMIT 1",
+                    "SELECT id FROM (SELECT id FROM ready UNION ALL SELECT id FROM parked) AS p"
+                    " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 1",
                     "");
 }
 

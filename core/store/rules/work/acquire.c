@@ -175,6 +175,19 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
 
 enum verdict { BROKE, TOOK, SHARED, PASSED, PARKED, STARVED, FULL };
 
+/* The job has no row. Its place may have gone since it was read; false: it is there. */
+static bool taking_gone(struct store *store, const struct cursor *cursor, struct error *error) {
+    const struct head *head = &cursor->head;
+    int64_t one = 0;
+    enum answer found =
+        db_value(&store->db, error, &one,
+                 "SELECT 1 FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4 UNION ALL"
+                 " SELECT 1 FROM parked WHERE lane=?5 AND stream=?1 AND rank=?2 AND place=?3"
+                 " AND id=?4 LIMIT 1",
+                 "iiiii", cursor->stream, head->rank, head->place, head->id, head->lane);
+    return found == NO || (found == YES && row_missing(store, head->id, error));
+}
+
 static enum verdict taking_job(struct taking *taking, struct store *store,
                                const struct cursor *cursor, struct taken_lane *lane,
                                struct error *error) {
@@ -191,7 +204,8 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     if (allowed == YES)
         done = taking_lock(taking, store, cursor, &job, lane, error);
     else if (allowed == NO)
-        done = !fresh || taking_release(taking, store, fresh, error);
+        done = (step == YES || taking_gone(store, cursor, error)) &&
+               (!fresh || taking_release(taking, store, fresh, error));
     if (step == YES)
         row_done(row);
     if (!done)

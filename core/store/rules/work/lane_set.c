@@ -163,20 +163,27 @@ static bool list_all(struct lane_set *set, struct store *store, const struct mer
     return true;
 }
 
+static bool list_read(const struct lane_set *set, struct store *store, struct row *row,
+                      struct error *error) {
+    struct parked_list *list = list_find(set->lists, set->list_count, row_int(row, ROW_lane_id),
+                                         row_int(row, ROW_stream), ~row_int(row, ROW_priority));
+    if (row_null(row, ROW_id))
+        return page_missing(store, row, error);
+    if (!list || list->parked.count == list->quota)
+        return true;
+    if (!ahead_parked(store, row, &list->parked.rows[list->parked.count], error))
+        return false;
+    list->parked.count++;
+    return true;
+}
+
 static bool read_parked(struct set *of, struct store *store, struct row *row, struct error *error) {
-    const struct lane_set *set = ((struct asked *)of)->lanes;
     enum answer step = NO;
-    while ((step = db_step(&store->db, row, error)) == YES) {
-        struct parked_list *list = list_find(set->lists, set->list_count, row_int(row, ROW_lane_id),
-                                             row_int(row, ROW_stream), ~row_int(row, ROW_priority));
-        if (!list || list->parked.count == list->quota)
-            continue;
-        if (!ahead_parked(store, row, &list->parked.rows[list->parked.count], error)) {
+    while ((step = db_step(&store->db, row, error)) == YES)
+        if (!list_read(((struct asked *)of)->lanes, store, row, error)) {
             row_done(row);
             return false;
         }
-        list->parked.count++;
-    }
     return step == NO;
 }
 
