@@ -361,6 +361,7 @@ void outcomes_aside(struct outcomes *outcomes, struct turn *turn, struct metrics
     struct outcome *rest = outcomes_cut(outcomes, 1), *outcome = outcomes->list;
     unfollow(outcomes);
     condemn(outcome, reason);
+    outcome->refused = false; /* no worker is asked for its retry: it gets none */
     outcome->settled = SETTLED_DEAD;
     outcome->retries = 0;
     outcomes_done(outcomes, turn, metrics);
