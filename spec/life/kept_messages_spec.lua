@@ -123,6 +123,7 @@ describe("a message that is kept", function()
   it("comes in the order in which messages came", function()
     for i = 1, 3 do
       assert(engine:correlate("news", { keep = "PT1H", variables = { ["n" .. i] = i } }))
+      engine:advance "PT1S"
     end
     local id = engine:start "any"
     assert.equal("completed", how(id))
@@ -170,6 +171,26 @@ describe("a message that is kept", function()
     wait_for_parcel "o-7"
     local _, message, code = engine:correlate("parcel", { key = "o-7", keep = "PT1H" })
     assert.equal("conflict", code, message)
+  end)
+
+  it("is refused to a unit with the names of three that wait", function()
+    local ids = {}
+    for i = 1, 4 do
+      ids[i] = wait_for_parcel "o-7"
+    end
+    local sender = assert(engine:start "send")
+    engine:drain()
+    local message = engine:jobs({ instance = sender }):one().message
+    assert.equal(('message "parcel" with key "o-7": 4 wait for it: instance %d at "delivered",'
+      .. ' instance %d at "delivered", instance %d at "delivered"'):format(table.unpack(ids)), message)
+  end)
+
+  it("goes on waiting if several wait once its receiver has gone", function()
+    assert(engine:correlate("parcel", { key = "o-7", keep = "PT1H" }))
+    local gone, one, other = wait_for_parcel "o-7", wait_for_parcel "o-7", wait_for_parcel "o-7"
+    assert(engine:cancel_instance(gone))
+    assert.same({ "active", "active" }, { how(one), how(other) })
+    assert.equal(1, engine:kept_messages():count())
   end)
 
   it("goes to no receiver behind its own: the second of two fails visibly", function()
