@@ -22,6 +22,10 @@ local files = {
   ["processes/at_once.lua"] = [[
     local p = require "moonshift.process"
     return { p.step "book" { run = "book" }, p.task "last" {} }]],
+  ["processes/busy.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.parallel { { p.step "busy" { run = "stay", async = true } },
+      { p.task "first" {}, p.step "stay" { run = "stay" } } }, p.task "last" {} }]],
   ["handlers/book.lua"] = [[
     return function(job)
       local file <close> = assert(io.open(job.variables.place .. "/called", "a"))
@@ -110,18 +114,28 @@ describe("commands to one instance at the same time", function()
     free()
   end)
 
-  -- An instance to which a command is done whose handler stays.
-  local function hold()
-    local id = assert(engine:start("stays", { variables = { place = place.path } }))
+  local function await_stay()
+    process.await("the handler that stays", 20, function()
+      local file = io.open(place.path .. "/begun")
+      return file and file:close()
+    end)
+    os.remove(place.path .. "/begun")
+  end
+
+  -- A command to the instance whose handler stays.
+  local function complete(id)
     local task = tostring(engine:tasks({ instance = id }):one().id)
     local pid = process.start(place.path .. "/out", "task", "complete", task, "--now", "-C",
       place.path, "--store", place.url)
     place.pids[#place.pids + 1] = pid
-    process.await("the handler of the command", 20, function()
-      local file = io.open(place.path .. "/begun")
-      return file and file:close()
-    end)
-    return id, pid
+    await_stay()
+    return pid
+  end
+
+  -- An instance to which a command is done whose handler stays.
+  local function hold()
+    local id = assert(engine:start("stays", { variables = { place = place.path } }))
+    return id, complete(id)
   end
 
   local function go()
@@ -162,6 +176,29 @@ describe("commands to one instance at the same time", function()
     assert.equal(1, #place.sql "SELECT id FROM lane")
     assert(engine:set_variables(id, { x = 1 }))
     free()
+  end)
+
+  -- The time is read first: what comes between makes the rest of it shorter.
+  it("hold the lane for half of `patience` at a time", function()
+    process.environment = "MOONSHIFT_PATIENCE=PT2H"
+    local now, _, pid = os.time(), hold()
+    process.environment = ""
+    local span = place.sql "SELECT until FROM lane"[1] / 1000 - now
+    assert.is_true(span > 1800 and span < 5400, span)
+    go()
+    process.await_end(pid, 20)
+  end)
+
+  it("take the lane that an executor has left which was killed", function()
+    local id = assert(engine:start("busy", { variables = { place = place.path } }))
+    local executor = place.executor("--workers", "1")
+    await_stay()
+    process.kill(executor, "KILL")
+    process.await_end(executor, 20)
+    local pid = complete(id)
+    assert.same({ "0" }, place.sql "SELECT owner FROM lane")
+    go()
+    process.await_end(pid, 20)
   end)
 
   -- What is refused, before a handler is called.

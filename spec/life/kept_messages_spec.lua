@@ -182,7 +182,8 @@ describe("a message that is kept", function()
     engine:drain()
     local message = engine:jobs({ instance = sender }):one().message
     assert.equal(('message "parcel" with key "o-7": 4 wait for it: instance %d at "delivered",'
-      .. ' instance %d at "delivered", instance %d at "delivered"'):format(table.unpack(ids)), message)
+      .. ' instance %d at "delivered", instance %d at "delivered"'):format(table.unpack(ids)),
+      message)
   end)
 
   it("goes on waiting if several wait once its receiver has gone", function()

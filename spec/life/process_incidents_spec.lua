@@ -114,6 +114,9 @@ describe("the incident of a called instance", function()
       top = [[return { call "middle" { process = "middle" } }]],
       middle = [[return { parallel { { call "low" { process = "low" } }, { task "beside" {} } } }]],
       low = [[return { step "bad" { run = "fail", async = true } }]],
+      waits = [[return { task "t" {} }]],
+      both = [[return { parallel { { call "first" { process = "waits" } },
+        { call "second" { process = "low" } }, { call "third" { process = "waits" } } } }]],
     }
     engine = testing.engine { scripts = folder, retry = "R1/PT1S" }
     top = assert(engine:start("top", { key = "k" }))
@@ -144,6 +147,15 @@ describe("the incident of a called instance", function()
     assert.same({ tostring(top), tostring(top) }, { upper.instance, middle.root_instance })
     assert.same({ "failedJob", "failedJob" }, { upper.type, middle.type })
     assert.is_nil(upper.job)
+  end)
+
+  it("is at the call of that instance, not at one beside it", function()
+    assert(engine:cancel_instance(top))
+    local id = assert(engine:start "both")
+    engine:drain()
+    local list = open_ones()
+    assert.same({ "second", tostring(id) }, { list[1].activity, list[1].instance })
+    assert.equal(2, #list)
   end)
 
   it("lets each instance be found", function()

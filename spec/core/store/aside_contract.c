@@ -46,6 +46,14 @@ static void told(struct contract *c) {
     EXPECT(aside(c, id, NULL) && rows(c, "incident") == 1);
 }
 
+static void beside_stuck(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){.due = NOW + 1000}, NOW);
+    EXPECT(write_rows(c, "INSERT INTO incident(type, job, created, definition, message)"
+                         " SELECT 'handlerStuck', id, 1, 1, 'at line 7' FROM job"));
+    EXPECT(aside(c, id, NULL) && rows(c, "incident") == 2);
+    EXPECT(contract_number(c, "SELECT count(*) FROM incident WHERE message='at line 7'") == 1);
+}
+
 /* Jobs of one lane, the first of which is locked alone; the others are parked behind it. */
 static struct job *run_in_lane(struct contract *c, int64_t ids[3]) {
     for (int i = 0; i < 3; i++)
@@ -163,6 +171,7 @@ static void in_two_places(struct contract *c) {
 
 static const struct check checks[] = {
     {"a job that is set aside is dead, and has one incident that says why", told},
+    {"that of a run of it that is stuck stays as it is", beside_stuck},
     {"its run gives its lane back, and what is parked there goes on", of_a_lane},
     {"… but not while other jobs of its item hold the lane", with_others},
     {"what is parked behind a job that waits takes its turn", before_others},

@@ -87,6 +87,21 @@ static void by_success(struct contract *c) {
     EXPECT(open_of(c, id) == 0);
 }
 
+/* Of a run that is stuck, of a death in it, and of the caller of its instance, by hand. */
+static void with_stuck(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){.due = NOW + 1000}, NOW);
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) &&
+           db_run(&c->store->db, &c->error,
+                  "INSERT INTO incident(id, type, job, created, definition, root_cause) VALUES"
+                  "(71, 'handlerStuck', ?1, 1, 1, NULL), (72, 'workerDied', ?1, 1, 1, NULL),"
+                  " (73, 'workerDied', NULL, 1, NULL, 72)",
+                  "i", id) &&
+           db_run(&c->store->db, &c->error, "UPDATE job SET retries=0 WHERE id=?1", "i", id) &&
+           store_commit(c->store, &c->error));
+    EXPECT(set_retries(c, id, 2) && open_of(c, id) == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM incident WHERE ended IS NOT NULL") == 2);
+}
+
 /* What is remembered goes with a transaction that is undone. */
 static void undone(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.due = NOW + 1000}, NOW);
@@ -103,6 +118,7 @@ static const struct check checks[] = {
     {"… and one that a failed run opens", by_failure},
     {"… also where many runs end together", together},
     {"a run that succeeds in a turn ends the incident that was opened while it ran", by_success},
+    {"with retries all end but that of a run that is stuck, and those of callers", with_stuck},
     {"what was ended in a transaction that is undone is open behind it", undone},
 };
 

@@ -1,5 +1,6 @@
 /* process_contract.c - instances of processes: what a unit writes, whole or not at all. */
 #include "process_step.h"
+#include "store/rules/process/lane.h"
 
 static void begins(struct contract *c) {
     int64_t of = order(c), id = begin(c, of);
@@ -97,16 +98,20 @@ static void behind(struct contract *c) {
     INSTANCE(id, "state", "completed");
 }
 
-/* Two jobs of one work item: the second has walked on the frame of the first. */
-/* A run outside of the lane, and an exclusive job that comes meanwhile. */
-static void insists(struct contract *c) {
-    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+/* Begins an instance (of a root, or 0) with a job outside of its lane, which is locked. */
+static struct job *count_beside(struct contract *c, int64_t of, int64_t id, int64_t root) {
     struct step step = step_of(id, of, 0, F1);
+    step.instance.root = step.instance.parent = root;
     step_job(&step, 0, "count", 3);
     step.jobs[0].job.exclusive = false;
     step.jobs[0].job.lane_id = 0;
-    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
-    struct job *job = acquire_one(c, c->store, NOW);
+    return settle_step(c, NULL, &step, NULL) == SETTLED ? acquire_one(c, c->store, NOW) : NULL;
+}
+
+/* A run outside of the lane, and an exclusive job that comes meanwhile. */
+static void insists(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = count_beside(c, of, id, 0);
     EXPECT(job && !job->lane_id);
     for (int i = 1; i <= 10; i++) {
         struct job *newer = NULL;
@@ -200,6 +205,23 @@ static void contends_in_lane(struct contract *c) {
     struct step last = step_of(id, of, again.unit.rev, NULL);
     EXPECT(settle_step(c, later, &last, NULL) == SETTLED);
     INSTANCE(id, "state", "completed");
+}
+
+static void insists_on_root(struct contract *c) {
+    int64_t of = order(c), root = store_reserve_ids(c->store, 1, &c->error);
+    struct step above = step_of(root, of, 0, F1);
+    EXPECT(settle_step(c, NULL, &above, NULL) == SETTLED);
+    struct job *job = count_beside(c, of, store_reserve_ids(c->store, 1, &c->error), root);
+    EXPECT(job && !job->lane_id);
+    c->settings.lane_of_root = true;
+    job->behind = 9;
+    bool begun = store_begin(c->store, STORE_TURN, &c->error);
+    bool fine = begun && lane_insist(c->store, job, &c->error);
+    c->settings.lane_of_root = false;
+    EXPECT(fine && job->lane_held == job_instance_lane(root));
+    EXPECT(lane_give_back(c->store, job, &c->error) && store_commit(c->store, &c->error));
+    EXPECT(contract_number(c, "SELECT count(*) FROM lane") == 0);
+    job_free(job);
 }
 
 /* They are read along with their neighbours. */
@@ -433,6 +455,7 @@ static const struct check checks[] = {
     {"a unit is behind a newer frame, gets it, and keeps its lock", behind},
     {"the units of one work item are written one after the other, with one frame", chain_written},
     {"a unit that was behind ten times has the lane of its instance until it ends", insists},
+    {"… or of its root, if lanes are those of roots", insists_on_root},
     {"a unit that has read what it writes has it with the first conflict; others wait", contends},
     {"an exclusive one insists on the lane in which it runs", contends_in_lane},
     {"the second unit of a work item is behind if the first one is", chain_behind},
