@@ -77,6 +77,18 @@ describe("query", function()
 
   it("gives ids", function()
     assert.same({ 1, 2, 3, 4, 5 }, engine:jobs({ handler = "mail" }):ids())
+    assert.equal(5, #engine:jobs({ handler = "mail" }):ids(5))
+    assert.same({ nil, "more than 4 jobs match (expected fewer)", "invalid" },
+      { engine:jobs({ handler = "mail" }):ids(4) })
+  end)
+
+  it("visits rows that are not paged by id", function()
+    local names = {}
+    assert.is_true(engine:definitions():each(function(definition)
+      names[#names + 1] = definition.name
+    end) >= 2)
+    assert.equal(#engine:definitions():list(), #names)
+    assert.equal(#names, engine:definitions():count())
   end)
 
   it("visits each row, more than a page of them", function()
@@ -104,12 +116,14 @@ describe("query", function()
     for i = 1, 10000 do
       entries[i] = { "call" }
     end
+    assert(engine:delete(6)) -- the one call that is there
     assert(engine:enqueue_many(entries))
+    assert.equal(10000, #engine:jobs({ handler = "call" }):list())
     local rows, message, code = engine:jobs():list()
     assert.is_nil(rows)
     assert.equal("more than 10000 jobs match (expected fewer: use each or page)", message)
     assert.equal("invalid", code)
-    assert.equal(10006, engine:jobs():count())
+    assert.equal(10005, engine:jobs():count())
   end)
 
   it("refuses an unknown filter", function()

@@ -69,8 +69,9 @@ static void created_by_several(struct contract *c) {
     EXPECT(follow_ups_add(&follows, late));
     follow_ups_move(&follows, late);
     follow_ups_move(&follows, others); /* it creates nothing */
+    others->followed = 7;              /* in a row, with its own */
     struct work_item *item = follow_ups_end(&follows, others);
-    EXPECT(item && item->count == 2);
+    EXPECT(item && item->count == 2 && item->followed == 7 + 2);
     bool first = takes(item, "latest", 72), second = takes(item, "latest", 72);
     outcome_free(early);
     outcome_free(late);
