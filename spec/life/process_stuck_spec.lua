@@ -41,6 +41,7 @@ local files = {
     "s > fork, fork > choice, fork > other, other > done, choice > join, choice > join, join > e"),
   ["processes/caller.lua"] = 'local step, task, choose, parallel, each, receive, call = require '
     .. '"moonshift.process".words()\nreturn { call "below" { process = "starved" } }',
+  ["processes/filed.lua"] = 'return { require "moonshift.process".receive "filed" {} }',
   ["handlers/fine.lua"] = "return function() end",
 }
 
@@ -127,19 +128,27 @@ end)
 describe("a check of the store", function()
   after_each(engines.clean)
 
+  local function checked(path)
+    local _, output, errors = process.moonshift("check", "--store", "sqlite:" .. path)
+    return output .. errors
+  end
+
   it("finds a job that was done without a call in the trail", function()
     local engine, path = engines.durable(files)
     assert(engine:start "starved")
     engine:drain()
     engine:close()
     local store = path .. "/jobs.db"
-    local function checked()
-      local _, output, errors = process.moonshift("check", "--store", "sqlite:" .. store)
-      return output .. errors
-    end
-    assert.is_nil(checked():find("no call of it", 1, true))
+    assert.is_nil(checked(store):find("no call of it", 1, true))
     process.change(store, "DELETE FROM trail WHERE job IS NOT NULL")
     assert.matches("is successful in the log, yet the trail of its instance has no call of it",
-      checked(), 1, true)
+      checked(store), 1, true)
+  end)
+
+  it("takes a receive task that is to be triggered for something to wait for", function()
+    local engine, path = engines.durable(files)
+    assert(engine:start "filed")
+    engine:close()
+    assert.matches("nothing is wrong", checked(path .. "/jobs.db"), 1, true)
   end)
 end)

@@ -2,6 +2,7 @@
 #include "store/rules/process/verify.h"
 #include "store/rules/create/intake.h"
 #include "store/rules/ground/state.h"
+#include "store/rules/process/stuck_instance.h"
 
 #define NO_PURGE_PENDING                                                                           \
     "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \
@@ -143,12 +144,8 @@ static const struct verify_rule rules[] = {
     {"SELECT s.name FROM subscription s WHERE s.instance=0 AND NOT EXISTS"
      "(SELECT 1 FROM process p WHERE p.current=s.token) LIMIT 100",
      "the subscription to", "starts a version that is not the current one"},
-    {"SELECT i.id FROM instance i WHERE NOT EXISTS"
-     "(SELECT 1 FROM live j WHERE j.instance_id=i.id) AND NOT EXISTS"
-     "(SELECT 1 FROM user_task t WHERE t.instance=i.id) AND NOT EXISTS"
-     "(SELECT 1 FROM subscription s WHERE s.instance=i.id) AND NOT EXISTS"
-     "(SELECT 1 FROM instance c WHERE c.parent=i.id) LIMIT 100",
-     "instance", "waits for nothing"},
+    {"SELECT i.id FROM instance i WHERE " WAITS_FOR_NOTHING " LIMIT 100", "instance",
+     "waits for nothing"},
     {"SELECT i.id FROM instance i WHERE i.rev>="
      "(SELECT value FROM meta WHERE key='next_token') LIMIT 100",
      "instance", "has a frame that no run has written"},

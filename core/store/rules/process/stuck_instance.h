@@ -8,16 +8,19 @@
 
 #define INCIDENT_INSTANCE_STUCK "instanceStuck"
 
-/* True for the instance i while nothing moves it: it has an open incident of this kind, or waits
- * for neither job, task, message, trigger nor called instance. */
-#define STUCK_INSTANCE                                                                             \
-    "(EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL"                \
-    " AND n.type='" INCIDENT_INSTANCE_STUCK "')"                                                   \
-    " OR (NOT EXISTS(SELECT 1 FROM live j WHERE j.instance_id=i.id)"                               \
+/* True for the instance i that waits for neither job, task, message, trigger nor called one. */
+#define WAITS_FOR_NOTHING                                                                          \
+    "(NOT EXISTS(SELECT 1 FROM live j WHERE j.instance_id=i.id)"                                   \
     " AND NOT EXISTS(SELECT 1 FROM user_task u WHERE u.instance=i.id)"                             \
     " AND NOT EXISTS(SELECT 1 FROM subscription s WHERE s.instance=i.id)"                          \
     " AND NOT EXISTS(SELECT 1 FROM instance c WHERE c.parent=i.id)"                                \
-    " AND i.frame NOT LIKE '%,\"trigger\"%'))"
+    " AND i.frame NOT LIKE '%,\"trigger\"%')"
+
+/* True for the instance i while nothing moves it: it has an open incident of this kind, or waits
+ * for nothing. */
+#define STUCK_INSTANCE                                                                             \
+    "(EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL"                \
+    " AND n.type='" INCIDENT_INSTANCE_STUCK "') OR " WAITS_FOR_NOTHING ")"
 
 /* Opens or ends the incident, as the unit says. The row of the instance is written already. */
 bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
