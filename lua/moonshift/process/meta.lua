@@ -449,7 +449,7 @@ function Process.gateway(name) end
 --- Filters of `engine:instances`.
 ---@class moonshift.process_instance_filters
 ---@field variables? moonshift.variable_filters
----@field activity? string where it stands
+---@field activity? string where it waits with a job, a task or for an event
 ---@field suspended? boolean
 ---@field stuck? boolean nothing moves one of its tokens any more
 ---@field with_incidents? boolean
