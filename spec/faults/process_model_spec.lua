@@ -2,6 +2,7 @@
 -- made smaller and told as a file. SPEC_PROCESSES sets how many there are, SPEC_SEED draws others.
 local process = require "spec.support.process"
 local process_runs = require "spec.support.process_runs"
+local process_texts = require "spec.support.process_texts"
 local random_process = require "spec.support.random_process"
 
 local PROCESSES = tonumber(os.getenv("SPEC_PROCESSES") or "300")
@@ -41,7 +42,7 @@ end
 
 local function text_of(one)
   local parts = {}
-  for path, text in pairs(random_process.texts(one)) do
+  for path, text in pairs(process_texts.of(one)) do
     parts[#parts + 1] = ("-- %s\n%s"):format(path, text)
   end
   table.sort(parts)
@@ -54,9 +55,9 @@ local function told(processes, run, how)
     local problems = run.problems[one.key]
     if problems then
       local small = smallest(one, how)
-      return ("%d workers, %d executors, %d kills\n%s\n%s\n%s"):format(how.workers, how.executors,
-        how.kills, table.concat(problems, "\n"), small and "smallest:" or "not alone:",
-        text_of(small or one))
+      return ("%d workers, %d executors, %d kills, lane of the %s\n%s\n%s\n%s"):format(how.workers,
+        how.executors, how.kills, how.scope, table.concat(problems, "\n"),
+        small and "smallest:" or "not alone:", text_of(small or one))
     end
   end
   return run.store
@@ -68,7 +69,9 @@ local function run_all(count, kills)
     for i = 1, math.min(TOGETHER, count - first + 1) do
       processes[i] = random_process.new("p" .. i)
     end
-    local how = { workers = math.random(2, 8), executors = math.random(2), kills = kills }
+    local how = { workers = math.random(2, 8), executors = math.random(2), kills = kills,
+      scope = math.random(3) == 1 and "root" or "instance",
+      suspends = math.random(3) == 1 and 20, cancels = math.random(3) == 1 and 10 }
     local run = process_runs.run(processes, how)
     assert.is_nil(told(processes, run, how))
     assert.equal(kills, run.dead)

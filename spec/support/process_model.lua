@@ -1,58 +1,225 @@
 -- What a random process does, counted slowly: a list runs from its first node to its last one, a
 -- node as often as it is entered. Nothing here knows tokens, scopes or jobs that follow each other.
+--
+-- How often is { least, most }: what may be cut off may not be entered at all. How often a timer
+-- came is not foretold but taken from the trail; all else follows from it.
 local process_model = {}
 
-local function add(counts, name, count)
-  if count > 0 then
-    counts[name] = (counts[name] or 0) + count
+-- Of what is entered so often, how often it is if a part of it comes `came` times for sure.
+local function exactly(came)
+  return { came, came }
+end
+
+-- What is cut off so many times.
+local function cut(times, came)
+  return { math.max(0, times[1] - came), times[2] }
+end
+
+-- What is left of it then.
+local function rest(times, came)
+  return { math.max(0, times[1] - came), math.max(0, times[2] - came) }
+end
+
+-- What has begun so many times for sure, in something that is entered `times` times.
+local function begun(times, came)
+  return { math.max(0, came - (times[2] - times[1])), came }
+end
+
+local function multiplied(times, by)
+  return { times[1] * by, times[2] * by }
+end
+
+local function add(counts, name, times)
+  local count = counts[name] or { 0, 0 }
+  counts[name] = { count[1] + times[1], count[2] + times[2] }
+end
+
+-- Activities end, or are cut off.
+local function add_ends(self, id, times)
+  add(self.ends, id, times)
+  add(self.cancels, id, { 0, times[2] - times[1] })
+end
+
+-- Jobs are successful, or have nothing to do any more.
+local function add_job(self, name, times, idle)
+  add(self.jobs, name, times)
+  add(self.idle, name, { 0, idle or times[2] - times[1] })
+end
+
+-- The jobs of an activity that is entered and left so often.
+local function add_jobs(self, id, options, times, left)
+  if options.async then
+    add_job(self, id, times)
+  end
+  if options.after then
+    add_job(self, id .. ":after", left or times)
   end
 end
 
--- The jobs of an activity that is entered `times` times, and left as often unless it fails.
-local function add_jobs(self, id, options, times, fails)
-  if options.async then
-    add(self.jobs, id, times)
-  end
-  if options.after and not fails then
-    add(self.jobs, id .. ":after", times)
-  end
-end
+local NEVER = { 0, 0 }
 
 local count_list
 
-local counters = {}
-
--- The turns of a repetition; it counts the body.
-local function turns(self, node, times)
-  if not node.times then
-    return times
-  end
-  local body = node.id .. "#multiInstanceBody"
-  add(self.ends, body, times)
-  add_jobs(self, body, node.of, times)
-  return times * node.times
+-- Units of which one undoes what the others did: so many of them lose.
+local function add_losers(self, count)
+  self.losers = self.losers + count
 end
 
+-- How often an event came, according to the trail.
+local function came(self, id, most)
+  add_losers(self, most)
+  return math.min(self.seen[id] or 0, most)
+end
+
+-- What an event begins. The handlers of one that lost against another unit have been called, too.
+local function count_path(self, list, times, losers)
+  count_list(self, list, times)
+  local lost = setmetatable({ seen = {}, ends = {}, cancels = {}, jobs = {}, idle = {}, called = {},
+    orders = {} }, { __index = self })
+  count_list(lost, list, { 0, self.alone and 0 or losers })
+end
+
+-- The timer beside a host -> how often that ends by itself, and what is inside of it.
+local function timed(self, node, times)
+  local within = node.within
+  if not within or within.inside then
+    return times, times
+  end
+  local id = node.id .. "_late"
+  local most = times[2] * (within.beside and 2 or 1)
+  local fired = came(self, id, most)
+  add(self.ends, id, exactly(fired))
+  add_job(self, id .. ":timer", exactly(fired), most - fired)
+  count_path(self, node.lists[#node.lists], begun(times, fired), most - fired)
+  if within.beside then
+    return times, times
+  end
+  return rest(times, fired), cut(times, fired)
+end
+
+-- The same inside of a sub-process, which ends by itself whatever comes -> what is inside of it.
+local function handled(self, node, times)
+  local within = node.within
+  if not within or not within.inside then
+    return times
+  end
+  local id = node.id .. "_late"
+  local most = times[2] * (within.beside and 2 or 1)
+  local fired = came(self, id, most)
+  local path = begun(times, fired)
+  add_ends(self, id, path)
+  add_job(self, id .. ".start:timer", exactly(fired), most - fired)
+  count_path(self, node.lists[#node.lists], path, most - fired)
+  return within.beside and times or cut(times, fired)
+end
+
+local function add_cancels(self, id, times, left)
+  add(self.cancels, id, { times[1] - left[1], times[2] - left[1] })
+end
+
+-- How many of the turns are begun.
+local function turns_of(self, node, times)
+  local enough = math.min(node.enough or node.times, node.times)
+  if node.parallel then
+    add_losers(self, times[2] * (node.times - enough))
+    return { times[1] * enough, times[2] * node.times }
+  end
+  return multiplied(times, enough)
+end
+
+-- An activity with its timer and its turns -> how often a turn is entered. Each ends by itself,
+-- unless `ends` says that it does not.
+local function host(self, node, times)
+  local left, inside = timed(self, node, times)
+  local id = node.id
+  if node.times then
+    local body = id .. "#multiInstanceBody"
+    add(self.ends, body, left)
+    add_cancels(self, body, times, left)
+    add_jobs(self, body, node.of, times, left)
+    inside = turns_of(self, node, inside)
+    left = inside
+  end
+  add(self.ends, id, left)
+  add_cancels(self, id, node.times and inside or times, left)
+  add_jobs(self, id, node, node.times and inside or times, left)
+  return inside
+end
+
+local counters = {}
+
 function counters.step(self, node, times)
-  local inside = turns(self, node, times)
-  add(self.calls, node.id, inside)
-  add(self.ends, node.id, inside)
-  add_jobs(self, node.id, node, inside)
+  local inside = host(self, node, times)
+  local fails = node.fails or 0
+  add(self.calls, node.id, multiplied(inside, 1 + fails))
+  self.failures = { self.failures[1] + inside[1] * fails, self.failures[2] + inside[2] * fails }
+end
+
+function counters.task(self, node, times)
+  host(self, node, times)
 end
 
 function counters.sub(self, node, times)
-  local inside = turns(self, node, times)
-  add(self.ends, node.id, inside)
-  add_jobs(self, node.id, node, inside)
+  count_list(self, node.lists[1], handled(self, node, host(self, node, times)))
+end
+
+function counters.loop(self, node, times)
+  local turns = handled(self, node, host(self, node, times))
+  local inside = multiplied(turns, node.rounds)
+  add_ends(self, node.id .. "_done", turns)
+  add(self.calls, node.id .. "_count", inside)
+  add_ends(self, node.id .. "_count", inside)
+  add_jobs(self, node.id .. "_count", node.counter, inside)
+  add_ends(self, node.id .. "_again", inside)
   count_list(self, node.lists[1], inside)
 end
 
 -- It ends by its error, so it does not end by itself.
+local function throw(self, id, options, times)
+  add(self.calls, id, times)
+  add(self.cancels, id, times)
+  add_jobs(self, id, options, times, NEVER)
+end
+
 function counters.fail(self, node, times)
-  add(self.calls, node.id, times)
-  add(self.cancels, node.id, times)
-  add_jobs(self, node.id, node, times, true)
+  throw(self, node.id, node, times)
   count_list(self, node.lists[1], times)
+end
+
+-- The turns of what a boundary event at its first error ends.
+local function halted(self, node, times)
+  if not node.times then
+    add(self.cancels, node.id, times)
+    add_jobs(self, node.id, node, times, NEVER)
+    return times, times
+  end
+  local body = node.id .. "#multiInstanceBody"
+  local halts = node.times > 0 and times or NEVER
+  local inside = { halts[1], halts[2] * (node.parallel and node.times or 1) }
+  add_losers(self, inside[2])
+  add(self.ends, body, node.times > 0 and NEVER or times)
+  add(self.cancels, body, { halts[1], times[2] })
+  add_jobs(self, body, node.of, times, node.times > 0 and NEVER or times)
+  add(self.cancels, node.id, { 0, inside[2] })
+  add_jobs(self, node.id, node, inside, NEVER)
+  return inside, halts
+end
+
+function counters.halt(self, node, times)
+  local id = node.id
+  local inside, path = (node.how == "boundary" and halted or host)(self, node, times)
+  add_ends(self, id .. "_fork", inside)
+  count_list(self, node.lists[1], { 0, inside[2] })
+  add_ends(self, id .. "_join", { 0, inside[2] })
+  count_list(self, node.lists[2], inside)
+  if node.how == "terminate" then
+    add_ends(self, id .. "_stop", inside)
+    return
+  elseif node.how == "handle" then
+    add_ends(self, id .. "_handle", inside)
+  end
+  throw(self, id .. "_throw", node.thrower, inside)
+  count_list(self, node.lists[3], path or inside)
 end
 
 -- Whether branch i of the node is taken.
@@ -70,54 +237,87 @@ local function gateway(self, node, times)
       count_list(self, list, times)
     end
   end
-  add(self.ends, node.id, times)
-  add_jobs(self, node.id, node, times)
-  if node.after then
-    add(self.jobs, node.id .. ":after", times * (taken - 1))
-  end
-  add(self.ends, node.id .. "_join", times * taken)
-  if node.join.async then
-    add(self.jobs, node.id .. "_join", times * taken)
-  end
-  if node.join.after then
-    add(self.jobs, node.id .. "_join:after", times)
-  end
+  add_ends(self, node.id, times)
+  add_jobs(self, node.id, node, times, multiplied(times, taken))
+  local join = node.id .. "_join"
+  add_ends(self, join, multiplied(times, taken))
+  add_jobs(self, join, { async = node.join.async }, multiplied(times, taken))
+  add_jobs(self, join, { after = node.join.after }, times)
 end
 
 counters.parallel, counters.choose, counters.inclusive = gateway, gateway, gateway
 
+-- What comes first ends once; the others do not, and their gateway is cut off.
+local function caught(self, id, options, times, fired)
+  add(self.ends, id, exactly(fired))
+  add_job(self, id .. ":timer", exactly(fired), times[2] - fired)
+  add_jobs(self, id, options, begun(times, fired))
+end
+
+function counters.first(self, node, times)
+  add(self.cancels, node.id, times)
+  for i, list in ipairs(node.lists) do
+    local id = ("%s_%d"):format(node.id, i)
+    local fired = came(self, id, times[2])
+    caught(self, id, node.catches[i], times, fired)
+    count_path(self, list, begun(times, fired), times[2] - fired)
+  end
+  add_ends(self, node.id .. "_join", times)
+end
+
 function counters.call(self, node, times)
-  add(self.ends, node.id, times)
-  add(self.called, node.id, times)
-  add_jobs(self, node.id, node, times)
+  add(self.called, node.id, host(self, node, times))
 end
 
 function counters.wait(self, node, times)
-  add(self.ends, node.id, times)
-  add(self.jobs, node.id .. ":timer", times)
+  add_ends(self, node.id, times)
+  add_job(self, node.id .. ":timer", times)
   add_jobs(self, node.id, node, times)
+end
+
+-- The message comes, unless a timer does before it.
+local function received(self, node, times)
+  if not node.first then
+    add_ends(self, node.id, times)
+    add_jobs(self, node.id, node, times)
+    return
+  end
+  local id = node.id .. "_none"
+  local fired = came(self, id, times[2])
+  caught(self, id, {}, times, fired)
+  add_ends(self, node.id, rest(times, fired))
+  add_jobs(self, node.id, node, rest(times, fired))
+  add(self.cancels, node.id .. "_first", times)
+  add_ends(self, node.id .. "_met", times)
 end
 
 function counters.receive(self, node, times)
   local sender = node.id .. "_send"
   add(self.calls, sender, times)
-  add(self.ends, sender, times)
-  add(self.ends, node.id, times)
+  add_ends(self, sender, times)
   add_jobs(self, sender, node.sender, times)
-  add_jobs(self, node.id, node, times)
+  received(self, node, times)
   if node.apart then
-    add(self.ends, node.id .. "_fork", times)
-    add(self.ends, node.id .. "_join", 2 * times)
+    add_ends(self, node.id .. "_fork", times)
+    add_ends(self, node.id .. "_join", multiplied(times, 2))
   end
 end
 
--- Every name in a node and below it.
+local ENDINGS = { "", "_join", "_fork", "_send", "_count", "_again", "_throw", "_handle", "_stop",
+  "_first", "_met", "_none", "_1", "_2", "_late", "#multiInstanceBody" }
+
+-- Every name in a node and below it. What runs beside a node may end after it.
 local function names_of(node, names)
-  for _, ending in ipairs { "", "_join", "_fork", "_send", "#multiInstanceBody" } do
+  for _, ending in ipairs(ENDINGS) do
     names[node.id .. ending] = true
   end
-  for _, list in ipairs(node.kind ~= "call" and node.lists or {}) do
-    for _, inner in ipairs(list) do
+  local lists = node.kind ~= "call" and #(node.lists or {}) or 0
+  if node.within and node.within.beside and not node.within.inside then
+    names[node.id .. "_late"] = nil
+    lists = lists - 1
+  end
+  for i = 1, lists do
+    for _, inner in ipairs(node.lists[i]) do
       names_of(inner, names)
     end
   end
@@ -126,21 +326,46 @@ end
 
 function count_list(self, list, times)
   for i, node in ipairs(list) do
-    if times == 1 and list[i + 1] then
+    if times[2] == 1 and list[i + 1] then
       table.insert(self.orders, { names_of(node, {}), names_of(list[i + 1], {}) })
     end
     counters[node.kind](self, node, times)
   end
 end
 
--- count(list, pick) -> what one instance does: { calls, ends, cancels, jobs, called }, numbers by
--- activity; `orders` are pairs of sets of activities, of which the first ends before the second.
-function process_model.count(list, pick)
-  local self = { pick = pick, calls = {}, ends = {}, cancels = {}, jobs = {}, called = {},
-    orders = {} }
-  count_list(self, list, 1)
-  add(self.ends, "start", 1)
-  add(self.ends, "end", 1)
+-- Whether the units of a process come one after the other: its jobs are exclusive, and no called
+-- instance goes on in it.
+local function is_alone(list)
+  for _, node in ipairs(list) do
+    for _, holder in pairs { node, node.of, node.join, node.sender, node.counter, node.thrower,
+      table.unpack(node.catches or {}) } do
+      if holder.beside then
+        return false
+      end
+    end
+    for _, inner in ipairs(node.lists or {}) do
+      if node.kind == "call" or not is_alone(inner) then
+        return false
+      end
+    end
+  end
+  return true
+end
+
+-- count(list, pick, seen, whole) -> what one instance does: { calls, ends, cancels, jobs, idle,
+-- called }, { least, most } by activity; `failures` of jobs; `again`: so often a handler may be
+-- called once more, by units that lost; `orders` are pairs of sets of activities, of which the
+-- first ends before the second. `seen` has what ended, by activity; `whole` says that nothing has
+-- cancelled the instance.
+function process_model.count(list, pick, seen, whole)
+  local self = { pick = pick, seen = seen, calls = {}, ends = {}, cancels = {}, jobs = {},
+    idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0, alone = is_alone(list) }
+  local times = { whole and 1 or 0, 1 }
+  count_list(self, list, times)
+  add_ends(self, "start", times)
+  add_jobs(self, "start", list.start or {}, times)
+  add(self.ends, "end", times)
+  self.again = self.alone and 0 or self.losers
   return self
 end
 
@@ -149,8 +374,8 @@ function process_model.lists(process)
   local found = {}
   local function look(key, list)
     for _, node in ipairs(list) do
-      for _, inner in ipairs(node.lists or {}) do
-        local called = node.kind == "call" and key .. "_" .. node.id
+      for i, inner in ipairs(node.lists or {}) do
+        local called = node.kind == "call" and i == 1 and key .. "_" .. node.id
         if called then
           found[called] = inner
         end

@@ -4,7 +4,7 @@ local executors = require "spec.support.executors"
 local model = require "spec.support.process_model"
 local moonshift = require "moonshift"
 local process = require "spec.support.process"
-local random_process = require "spec.support.random_process"
+local process_texts = require "spec.support.process_texts"
 local rules = require("moonshift.core").rules
 
 local process_runs = {}
@@ -23,12 +23,17 @@ end
 
 -- ---- living ----
 
+local function own_pid()
+  local file <close> = assert(io.open "/proc/self/stat")
+  return file:read("n")
+end
+
 local function open_place(self, processes)
   local place = executors.place {}
   self.place, self.log, self.death = place, place.path .. "/called", place.path .. "/death"
-  local files = random_process.files(self.log, self.death)
+  local files = process_texts.files(self.log, self.death, own_pid(), self.scope)
   for _, one in ipairs(processes) do
-    for path, text in pairs(random_process.texts(one)) do
+    for path, text in pairs(process_texts.of(one)) do
       files[path] = text
     end
   end
@@ -37,17 +42,29 @@ local function open_place(self, processes)
   end
 end
 
--- An instance of every process with each of these picks; the key says which.
-local function start_all(self, processes, picks)
-  local list = {}
-  for _, pick in ipairs(picks) do
-    for _, one in ipairs(processes) do
-      list[#list + 1] = { one.key, { key = tostring(pick), variables = { pick = pick } } }
-    end
-  end
-  local ids = assert(self.engine:start(list))
-  assert(#ids == #list)
+local function note_started(self, pick, ids, message)
+  assert(ids, message)
   self.started = self.started + #ids
+  for _, id in ipairs(ids) do
+    self.picks[tostring(id)] = pick
+    self.ids[#self.ids + 1] = id
+  end
+end
+
+-- An instance of every process with each of these picks.
+local function start_all(self, processes, picks)
+  for _, pick in ipairs(picks) do
+    local starts, messages, variables = {}, {}, { pick = pick }
+    for _, one in ipairs(processes) do
+      if one.list.start and one.list.start.message then
+        messages[#messages + 1] = { "go_" .. one.key, { starts = true, variables = variables } }
+      else
+        starts[#starts + 1] = { one.key, { variables = variables } }
+      end
+    end
+    note_started(self, pick, self.engine:start(starts))
+    note_started(self, pick, self.engine:correlate(messages))
+  end
 end
 
 -- The next call of a handler kills its executor, before or after it is written.
@@ -78,6 +95,53 @@ local function tend(self)
   end
 end
 
+-- ---- commands ----
+
+local REFUSED = { conflict = true, not_found = true } -- not now, or not any more
+
+-- A command is done, or refused as it may be.
+local function may_refuse(self, done, message, code)
+  if not done and not REFUSED[code] then
+    self.refused = ("%s (%s)"):format(message, code)
+  end
+  return done
+end
+
+-- Completes the tasks that are open, some of them.
+local function complete_tasks(self)
+  for _, task in ipairs(self.engine:tasks():list()) do
+    if math.random(3) == 1 then
+      may_refuse(self, self.engine:complete(task.id))
+    end
+  end
+end
+
+local function chance_of(percent)
+  return percent and math.random(100) <= percent
+end
+
+local function activate_all(self)
+  for id in pairs(self.held) do
+    may_refuse(self, self.engine:activate_instance(id, { hierarchy = true }))
+    self.held[id] = nil
+  end
+end
+
+-- An operator suspends instances, lets them go on, and cancels one now and then.
+local function operate(self)
+  local id = self.ids[math.random(#self.ids)]
+  if chance_of(self.suspends) then
+    may_refuse(self, self.engine:suspend_instance(id, { hierarchy = true }))
+    self.held[id] = true
+  elseif chance_of(30) then
+    activate_all(self)
+  end
+  if chance_of(self.cancels) then
+    self.cancelled[tostring(id)] = true
+    may_refuse(self, self.engine:cancel_instance(id))
+  end
+end
+
 -- What moves while the run goes on.
 local function state(self)
   return ("%d %d %d"):format(self.engine:instances():count(), self.engine:jobs():count(),
@@ -92,6 +156,8 @@ local function finish(self)
   while self.engine:instances():count() > 0 and still < STILL do
     process.pause(0.02)
     tend(self)
+    complete_tasks(self)
+    operate(self)
     local now = state(self)
     still = now == before and still + 1 or 0
     if now:find(" 0 ", 1, true) and still > 20 then
@@ -110,6 +176,7 @@ local function live(self, processes)
   start_all(self, processes, { 2, 3 })
   arm(self)
   finish(self)
+  assert(not self.refused, self.refused)
   os.remove(self.death)
   for _, pid in ipairs(self.pids) do
     self.place.stop(pid)
@@ -125,13 +192,13 @@ end
 -- self.instances = { [id] = { key, root, how, calls, ends, cancels, called, at } }
 local function read_instances(self)
   local rows = self.place.sql("SELECT p.id, v.key, coalesce(p.root, p.id), coalesce(p.parent, 0),"
-    .. " p.how, coalesce(p.key, '') FROM past p JOIN process_version v ON v.id=p.version UNION ALL"
-    .. " SELECT i.id, v.key, coalesce(i.root, i.id), coalesce(i.parent, 0), 'stands',"
-    .. " coalesce(i.key, '') FROM instance i JOIN process_version v ON v.id=i.version")
+    .. " p.how FROM past p JOIN process_version v ON v.id=p.version UNION ALL"
+    .. " SELECT i.id, v.key, coalesce(i.root, i.id), coalesce(i.parent, 0), 'stands'"
+    .. " FROM instance i JOIN process_version v ON v.id=i.version")
   for _, row in ipairs(rows) do
-    local id, key, root, parent, how, pick = row:match("^(%d+)|([^|]+)|(%d+)|(%d+)|(%w+)|(%d*)")
+    local id, key, root, parent, how = row:match("^(%d+)|([^|]+)|(%d+)|(%d+)|(%w+)")
     self.instances[id] = { id = id, key = key, root = root, parent = parent, how = how,
-      pick = tonumber(pick), calls = {}, ends = {}, cancels = {}, called = {}, at = {} }
+      pick = self.picks[root], calls = {}, ends = {}, cancels = {}, called = {}, at = {} }
   end
   for _, one in pairs(self.instances) do
     local caller = self.instances[one.parent]
@@ -202,17 +269,24 @@ local function union(a, b)
   return names
 end
 
--- Names that the model does not know: nodes that the text does not name.
+-- Names that the model does not know: of nodes that the text does not name, or that fill a list.
 local function is_made(name)
-  return name:find(".", 1, true) ~= nil
+  return name:find(".", 1, true) ~= nil or name:find "_pass$" ~= nil
 end
 
-local function compare(self, one, what, found, wanted, most)
+local NEVER = { 0, 0 }
+
+local function range(least, most)
+  return least == most and least or ("%d to %d"):format(least, most)
+end
+
+local function compare(self, one, what, found, wanted, times)
   for name in pairs(union(found, wanted)) do
-    local count, least = found[name] or 0, wanted[name] or 0
-    if not is_made(name) and (count < least or count > least * most) then
-      self:problem(one.key, "instance %s (pick %d): %s %s %d times, expected %d%s", one.id,
-        one.pick, name, what, count, least, most > 1 and " to " .. least * most or "")
+    local count, least, most = found[name] or 0, table.unpack(wanted[name] or NEVER)
+    most = most * times
+    if not is_made(name) and (count < least or count > most) then
+      self:problem(one.key, "instance %s (pick %d): %s %s %d times, expected %s", one.id, one.pick,
+        name, what, count, range(least, most))
     end
   end
 end
@@ -230,23 +304,49 @@ local function compare_order(self, one, order)
   end
 end
 
+-- Whether an instance may be cancelled: by the operator, or with the activity that called it.
+local function may_go(self, one)
+  local caller = self.instances[one.parent]
+  local called = caller and caller.wanted.called[one.key:match("_(%w+)$")] or NEVER
+  return self.cancelled[one.root] or called[2] > called[1]
+end
+
+-- Who called an instance is counted before it.
+local function count_instance(self, one, lists)
+  if not one.wanted then
+    local caller = self.instances[one.parent]
+    if caller then
+      count_instance(self, caller, lists)
+    end
+    one.wanted = model.count(lists[one.key], one.pick, one.ends, one.how == "completed")
+  end
+end
+
+local function add_range(counts, name, times)
+  local before = counts[name] or NEVER
+  counts[name] = { before[1] + times[1], before[2] + times[2] }
+end
+
 -- A handler that a kill interrupted is called again: once more for each kill. Nothing else is.
 local function compare_instance(self, one, lists)
-  one.pick = self.instances[one.root].pick
-  local wanted = model.count(lists[one.key], one.pick)
-  if one.how ~= "completed" then
+  count_instance(self, one, lists)
+  local wanted = one.wanted
+  if one.how ~= "completed" and (one.how == "stands" or not may_go(self, one)) then
     self:problem(one.key, "instance %s (pick %d) %s", one.id, one.pick, one.how)
   end
-  compare(self, one, "called", one.calls, wanted.calls, 1 + self.dead)
+  compare(self, one, "called", one.calls, wanted.calls, 1 + self.dead + wanted.again)
   compare(self, one, "ended", one.ends, wanted.ends, 1)
   compare(self, one, "interrupted", one.cancels, wanted.cancels, 1)
   compare(self, one, "began instances", one.called, wanted.called, 1)
   for _, order in ipairs(wanted.orders) do
     compare_order(self, one, order)
   end
-  for name, count in pairs(wanted.jobs) do
-    add(self.jobs, one.key .. "/" .. name, count)
+  for _, what in ipairs { "jobs", "idle" } do
+    for name, times in pairs(wanted[what]) do
+      add_range(self[what], one.key .. "/" .. name, times)
+    end
   end
+  add_range(self, "failures", wanted.failures)
 end
 
 -- How a message comes to its receiver is no matter of the model: at once, or by a job.
@@ -254,17 +354,19 @@ local function is_counted(name)
   return not is_made(name) and not name:find ":event$" and not name:find ":command$"
 end
 
+-- Jobs that had nothing to do any more are no successes.
 local function compare_log(self, log)
   for name in pairs(union(log, self.jobs)) do
-    local outcomes, wanted = log[name] or {}, self.jobs[name] or 0
-    local done = outcomes[SUCCESSFUL] or 0
-    if is_counted(name) and done ~= wanted then
-      self:problem(name, "%d jobs of %s successful, expected %d", done, name, wanted)
+    local done, others = (log[name] or {})[SUCCESSFUL] or 0, 0
+    local least, most = table.unpack(self.jobs[name] or NEVER)
+    if is_counted(name) and (done < least or done > most) then
+      self:problem(name, "%d jobs of %s successful, expected %s", done, name, range(least, most))
     end
-    for outcome, count in pairs(outcomes) do
-      if outcome ~= SUCCESSFUL then
-        self:problem(name, "%d jobs of %s ended with outcome %s", count, name, outcome)
-      end
+    for outcome, count in pairs(log[name] or {}) do
+      others = others + (outcome ~= SUCCESSFUL and count or 0)
+    end
+    if is_counted(name) and others > (self.idle[name] or NEVER)[2] then
+      self:problem(name, "%d jobs of %s ended without success", others, name)
     end
   end
 end
@@ -286,9 +388,10 @@ end
 
 -- What the store says of itself. It is no process's in particular.
 local function check_store(self)
-  local failures = self.place.sql("SELECT count(*) FROM attempt")[1]
-  if self.kills == 0 and failures ~= "0" then
-    self.store = failures .. " runs of jobs failed"
+  local failures = tonumber(self.place.sql("SELECT count(*) FROM attempt")[1])
+  local least, most = table.unpack(self.failures)
+  if self.kills == 0 and not self.suspends and (failures < least or failures > most) then
+    self.store = ("%d runs of jobs failed, expected %s"):format(failures, range(least, most))
     return
   end
   local status, output, errors = process.moonshift("check", "--store", self.place.url)
@@ -307,13 +410,15 @@ local function read_all(self, processes)
   end
 end
 
--- run(processes, { executors, workers, kills, between }) -> { problems = { [key] = { text, … } },
--- store = what `check` found, dead = kills that came, … }.
--- between(run) comes when all has ended and nothing is read yet.
+-- run(processes, { executors, workers, kills, scope, suspends, cancels, between }) ->
+-- { problems = { [key] = { text, … } }, store = what `check` found, dead = kills that came, … }.
+-- suspends and cancels are per cent of the looks at the run. between(run) comes when all has ended
+-- and nothing is read yet.
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
-    started = 0, armed = 0, dead = 0, executors = how.executors, workers = how.workers,
-    kills = how.kills }, Run)
+    idle = {}, failures = NEVER, ids = {}, picks = {}, held = {}, cancelled = {}, started = 0,
+    armed = 0, dead = 0, executors = how.executors, workers = how.workers, kills = how.kills,
+    scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels }, Run)
   open_place(self, processes)
   local fine, message = xpcall(live, debug.traceback, self, processes)
   if fine then

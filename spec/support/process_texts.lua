@@ -1,0 +1,323 @@
+-- The folder of random processes: the handlers that they name, and the texts of the trees.
+local process_texts = {}
+
+-- Each call is a line of the file `log`. An executor that finds the file `death` takes it, and dies
+-- as it says: before its line is written or behind it. The program that reads the log never dies.
+local HANDLER = [[
+local LOG, DEATH, READER = %q, %q, %d
+
+local function pid()
+  local file <close> = assert(io.open("/proc/self/stat"))
+  return file:read("n")
+end
+
+local function add(path, text)
+  local file <close> = assert(io.open(path, "a"))
+  file:setvbuf("full")
+  file:write(text)
+end
+
+local function note(job)
+  add(LOG, ("%%s %%d %%s %%d\n"):format(job.process, job.instance, job.activity, pid()))
+end
+
+local function dies(job)
+  local taken = DEATH .. "-" .. pid()
+  if pid() == READER or not os.rename(DEATH, taken) then
+    return
+  end
+  local file <close> = assert(io.open(taken))
+  if file:read("a") == "behind" then
+    note(job)
+  end
+  os.execute("kill -KILL " .. pid())
+end
+
+-- Adds to what a file of this job holds, and gives its size.
+local function tries(job)
+  local path = LOG .. "-" .. job.id
+  add(path, ".")
+  local file <close> = assert(io.open(path))
+  return file:seek("end")
+end
+
+return function(job)
+  dies(job)
+  note(job)
+  %s
+end
+]]
+
+local DEEDS = {
+  note = "",
+  fail = 'job:throw("E1")',
+  send = 'job:correlate("m_" .. job.payload.to, { key = job.payload.key, keep = "PT1H" })',
+  again = 'assert(tries(job) > tonumber(job.fields.fails), "not yet")',
+  count = "local name = job.fields.name job.variables[name] = job.variables[name] + 1",
+}
+
+-- files(log, death, reader, scope) -> the files of the folder that no process is.
+function process_texts.files(log, death, reader, scope)
+  local files = { ["moonshift.lua"] = ("return { failed_job_wait = 'PT0S', crash_limit = 1000,"
+    .. " lane_scope = %q }\n"):format(scope) }
+  for name, deed in pairs(DEEDS) do
+    files["handlers/" .. name .. ".lua"] = HANDLER:format(log, death, reader, deed)
+  end
+  return files
+end
+
+-- ---- options ----
+
+local function turns_of(node, flags)
+  local words = { ("times = %d, parallel = %s"):format(node.times, node.parallel) }
+  if node.enough then
+    words[2] = ('stop = "${nrOfCompletedInstances >= %d}"'):format(node.enough)
+  end
+  if node.index then
+    words[#words + 1] = ("index = %q"):format(node.index)
+  end
+  return ("each = { %s }"):format(flags(node.of, table.concat(words, ", ")))
+end
+
+local function flags(node, more)
+  local words = { more }
+  local function add(said, word)
+    words[#words + 1] = said and word or nil
+  end
+  add(node.async, "async = true")
+  add(node.after, "async_after = true")
+  add(node.beside, "exclusive = false")
+  add(node.urgent, 'priority = "${pick * 20}"')
+  add(node.times, node.times and turns_of(node, flags))
+  return table.concat(words, ", ")
+end
+
+local write_list
+
+-- Something must be in the list of a scope.
+local function whole(list, id)
+  return #list > 0 and list or { { kind = "pass", id = id .. "_pass" } }
+end
+
+local function span(ms)
+  return ("PT%.3fS"):format(ms / 1000)
+end
+
+-- What a timer beside an activity does: it ends the activity, or its list runs beside it.
+local function late(node, self, indent)
+  local within = node.within
+  return ('%s = { "%s%s", id = "%s_late", %s }'):format(within.beside and "every" or "within",
+    within.beside and "R2/" or "", span(within.ms), node.id,
+    write_list(node.lists[#node.lists], self, indent))
+end
+
+-- The same inside of a sub-process.
+local function handled(node, self, indent)
+  local within = node.within
+  return ('p.handle "%s_late" { %s = "%s%s", interrupting = %s, %s }'):format(node.id,
+    within.beside and "every" or "after", within.beside and "R2/" or "", span(within.ms),
+    not within.beside, write_list(whole(node.lists[#node.lists], node.id .. "_late"), self, indent))
+end
+
+local function joined(...)
+  local parts = {}
+  for _, part in ipairs { ... } do
+    parts[#parts + 1] = part ~= "" and part or nil
+  end
+  return table.concat(parts, ", ")
+end
+
+-- The options of an activity, with its timer.
+local function options(node, self, indent, more)
+  local timer = node.within and not node.within.inside and late(node, self, indent) or ""
+  return joined(flags(node, more), timer)
+end
+
+-- ---- nodes ----
+
+local writers = {}
+
+function writers.pass(node)
+  return flags(node)
+end
+
+function writers.step(node, self, indent)
+  return options(node, self, indent, node.fails
+    and ('run = "again", fields = { fails = "%d" }'):format(node.fails) or 'run = "note"')
+end
+
+function writers.task(node, self, indent)
+  return options(node, self, indent)
+end
+
+function writers.fail(node, self, indent)
+  return flags(node, 'run = "fail"') .. ', on_error = { "E1", ' .. write_list(node.lists[1], self,
+    indent) .. " }"
+end
+
+local function has_receiver(node)
+  for _, list in ipairs(node.kind ~= "call" and node.lists or {}) do
+    for _, inner in ipairs(list) do
+      if inner.kind == "receive" or has_receiver(inner) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- What stands in a scope that may be repeated. Receivers in turns need keys of their own.
+local function scope(node, self, indent, inside, ...)
+  local outside = self.turn
+  if node.times and has_receiver(node) then
+    node.index = "i_" .. node.id
+    self.turn = ("%s-${%s}"):format(outside, node.index)
+  end
+  local text = inside(node, self, indent)
+  local handle = node.within and node.within.inside and handled(node, self, indent) or ""
+  self.turn = outside
+  local head = options(node, self, indent, ...)
+  node.index = nil
+  return joined(head, text, handle)
+end
+
+function writers.sub(node, self, indent)
+  return scope(node, self, indent, function()
+    return write_list(whole(node.lists[1], node.id), self, indent)
+  end)
+end
+
+-- Goes back to its first step until that has run often enough.
+function writers.loop(node, self, indent)
+  local id = node.id
+  local text = [[p.step "%s_count" { %s }, %s
+    p.gateway "%s_again" { kind = "exclusive", to = { { "%s_count", when = "${%s_n < %d}" },
+      { "%s_done", default = true } } },
+    p.pass "%s_done" {}]]
+  return scope(node, self, indent, function()
+    local list = write_list(node.lists[1], self, indent)
+    return text:format(id, flags(node.counter,
+      ('run = "count", fields = { name = "%s_n" }'):format(id)), list == "" and "" or list .. ",",
+      id, id, id, node.rounds, id, id)
+  end, ("input = { %s_n = 0 }"):format(id))
+end
+
+-- Its second list ends what its first one does.
+function writers.halt(node, self, indent)
+  local id, how = node.id, node.how
+  local last = how == "terminate" and ('p.finish "%s_stop" { terminate = true }'):format(id)
+    or ('p.step "%s_throw" { %s }'):format(id, flags(node.thrower, 'run = "fail"'))
+  local function inside()
+    local long = write_list(node.lists[1], self, indent)
+    local short = joined(write_list(node.lists[2], self, indent), last)
+    local fork = ('p.parallel "%s_fork" { join = "%s_join", { %s }, { %s } }'):format(id, id, long,
+      short)
+    return how ~= "handle" and fork or fork .. (', p.handle "%s_handle" { error = "E1", %s }')
+      :format(id, write_list(whole(node.lists[3], id .. "_handle"), self, indent))
+  end
+  return scope(node, self, indent, inside, how == "boundary" and ('on_error = { "E1", %s }')
+    :format(write_list(node.lists[3], self, indent)) or nil)
+end
+
+-- Of a choice the last branch is the default; the first branch of an inclusive gateway is taken.
+local CONDITIONS = {
+  parallel = function() end,
+  choose = function(i, count)
+    return i == count and "otherwise = true"
+      or ('when = "${pick %% %d == %d}"'):format(count, i)
+  end,
+  inclusive = function(i)
+    return ('when = "${pick >= %d}"'):format(i - 1)
+  end,
+}
+
+local function gateway(node, self, indent)
+  local parts = { flags(node, ('join = { %s }'):format(flags(node.join,
+    ('id = "%s_join"'):format(node.id)))) }
+  for i, list in ipairs(node.lists) do
+    local condition = CONDITIONS[node.kind](i, #node.lists)
+    parts[#parts + 1] = ("\n%s{ %s }"):format(indent, joined(condition or "",
+      write_list(list, self, indent)))
+  end
+  return table.concat(parts, ", ")
+end
+
+writers.parallel, writers.choose, writers.inclusive = gateway, gateway, gateway
+
+-- The branch of the timer that comes first.
+function writers.first(node, self, indent)
+  local parts = { ('join = "%s_join"'):format(node.id) }
+  for i, list in ipairs(node.lists) do
+    parts[#parts + 1] = ('\n%s{ %s }'):format(indent, joined(
+      ('p.wait "%s_%d" { %s }'):format(node.id, i, flags(node.catches[i],
+        ('after = "%s"'):format(span(node.catches[i].ms)))), write_list(list, self, indent)))
+  end
+  return table.concat(parts, ", ")
+end
+
+function writers.call(node, self, indent)
+  local key = self.key .. "_" .. node.id
+  self.called[#self.called + 1] = { key = key, list = node.lists[1] }
+  return options(node, self, indent, ('process = "%s", with = { "pick" }'):format(key))
+end
+
+function writers.wait(node)
+  return flags(node, ('after = "%s"'):format(span(node.ms)))
+end
+
+local function message_key(self)
+  return "${execution.processInstanceId}" .. self.turn
+end
+
+local function receiver(node, self, indent)
+  local message = ('message = "m_%s_%s", key = "%s"'):format(self.key, node.id, message_key(self))
+  if not node.first then
+    return ('p.receive "%s" { %s }'):format(node.id, options(node, self, indent, message))
+  end
+  return ('p.first "%s_first" { join = "%s_met", { p.wait "%s" { %s } },'
+    .. ' { p.wait "%s_none" { after = "%s" } } }'):format(node.id, node.id, node.id,
+    flags(node, message), node.id, span(node.first))
+end
+
+-- The receiver with its sender.
+local function received(node, self, indent)
+  local sender = ('p.step "%s_send" { %s }'):format(node.id, flags(node.sender,
+    ('run = "send", input = { to = "%s_%s", key = "%s" }'):format(self.key, node.id,
+    message_key(self))))
+  local waits = receiver(node, self, indent)
+  return node.apart and ('p.parallel "%s_fork" { join = "%s_join",\n%s{ %s },\n%s{ %s } }'):format(
+    node.id, node.id, indent, sender, indent, waits) or sender .. ",\n" .. indent .. waits
+end
+
+local WORDS = { fail = "step", loop = "sub", halt = "sub" }
+
+-- The nodes of a list, a line each.
+function write_list(list, self, indent)
+  local inner, parts = indent .. "  ", {}
+  for i, node in ipairs(list) do
+    parts[i] = "\n" .. inner .. (node.kind == "receive" and received(node, self, inner)
+      or ('p.%s "%s" { %s }'):format(WORDS[node.kind] or node.kind, node.id,
+        writers[node.kind](node, self, inner)))
+  end
+  return table.concat(parts, ",")
+end
+
+-- A message of the process's name, or nothing.
+local function started(start, key)
+  local message = start and start.message and ('message = "go_%s"'):format(key) or nil
+  return start and ('\n  p.start "start" { %s },'):format(flags(start, message)) or ""
+end
+
+-- of(process) -> { [path] = text }: its own, and those of the processes that it calls.
+function process_texts.of(process)
+  local texts, open = {}, { process }
+  while open[1] do
+    local one = table.remove(open)
+    local self = { key = one.key, called = open, turn = "" }
+    texts["processes/" .. one.key .. ".lua"] = 'local p = require "moonshift.process"\nreturn {'
+      .. started(one.list.start, one.key) .. write_list(whole(one.list, "p"), self, "") .. "\n}\n"
+  end
+  return texts
+end
+
+return process_texts
