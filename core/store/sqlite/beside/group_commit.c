@@ -2,7 +2,7 @@
  * for one of many processes. Of the processes that ask at the same time one writes for all, in one
  * transaction with one sync. No extra process is needed: a process that asks while no other one
  * writes becomes the writer. The right to write for all is the lead. It ends with the commit, so
- * the next one writes while this one syncs.
+ * the next one writes while this one syncs, unless syncs are fast.
  *
  * What was asked for is on disk before its asker is answered. A request that is committed and not
  * synced yet is marked as written: no later writer does it again. If the writer dies or stops
@@ -27,7 +27,8 @@
 enum {
     WAIT_LEAST = 1, /* ms until one that waits looks whether the writer lives */
     WAIT_MOST = 16,
-    PATIENCE = 1000 /* ms until it writes for itself: the writer may be stopped, and not dead */
+    PATIENCE = 1000, /* ms until it writes for itself: the writer may be stopped, and not dead */
+    SYNC_FAST = 500  /* microseconds */
 };
 
 /* What one transaction does. */
@@ -198,6 +199,11 @@ static bool write_round(struct round *round, struct error *error) {
     return done;
 }
 
+/* Where a sync takes so little, the others gather behind it and fewer transactions do more. */
+static bool is_fast(const struct store *store) {
+    return sqlite_of(store)->synced && sqlite_of(store)->sync_took < SYNC_FAST;
+}
+
 /* The next process leads while this one syncs, and finds nothing of this round to do again. */
 static void hand_on(struct round *round) {
     struct mailbox *mailbox = &sqlite_of(round->store)->mailbox;
@@ -228,11 +234,17 @@ static bool write_alone(struct store *store, struct error *error) {
 /* With the lead held, which ends here. True: the own request is written, here or by another. */
 static bool lead(struct store *store, bool fresh, struct error *error) {
     struct round round = {.store = store, .fresh = fresh, .others = true};
-    bool done = mailbox_asks(&sqlite_of(store)->mailbox) && write_round(&round, error);
+    struct mailbox *mailbox = &sqlite_of(store)->mailbox;
+    bool done = mailbox_asks(mailbox) && write_round(&round, error);
+    bool keeps = done && is_fast(store);
     if (!done)
         round.count = 0;
-    hand_on(&round);
-    return done ? finish(&round, error) : !mailbox_asks(&sqlite_of(store)->mailbox);
+    if (!keeps)
+        hand_on(&round);
+    done = done ? finish(&round, error) : !mailbox_asks(mailbox);
+    if (keeps)
+        mailbox_leave(mailbox);
+    return done;
 }
 
 /* Until the request in the own place is answered. One that was written by a process that is gone,

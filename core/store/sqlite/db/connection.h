@@ -73,6 +73,7 @@ struct sqlite {
     bool checkpointer; /* the joined executor alone moves the log into its place */
     bool broken;       /* an input/output error was met: nothing is written any more */
     bool synced;       /* this connection has synced the log, and so its name if it made it */
+    int64_t sync_took; /* microseconds, its last sync */
     bool torn;         /* a sync of the log has failed here */
     bool mending;      /* a sync of it has failed, and this store moves it into the database */
     int schema;        /* the version that this program makes */

@@ -86,9 +86,11 @@ bool log_sync_seen(struct store *store, struct error *error) {
     sqlite3_file *log = index_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
     if (!log)
         return true;
+    int64_t begun = clock_monotonic_us();
     if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
         return sync_failed(store, log, known ? &place : NULL, error);
     CRASH_POINT("log_synced");
+    sqlite->sync_took = clock_monotonic_us() - begun;
     sqlite->synced = true;
     if (known)
         note_synced(store, page, place);
