@@ -78,13 +78,18 @@ function Bindings.deployment(self, question, value)
   question.deployment = self.versions:get(value).deployment
 end
 
--- version(key, binding, value) -> the id of a version, for calls and starts
+-- version(key, binding, value) -> the id of a version, for calls and starts; raises if it is
+-- suspended: nothing of it begins
 function Runtime:version(key, binding, value)
-  local question = { key = key }
+  local question = { key = key, text = false }
   if Bindings[binding] then
     Bindings[binding](self, question, value)
   end
-  return ask(self.natives, self.host, "version", question).id
+  local row = ask(self.natives, self.host, "version", question)
+  if row.suspended then
+    error(("the process \"%s\" is suspended"):format(key), 0)
+  end
+  return row.id
 end
 
 -- ---- frames ----

@@ -7,17 +7,18 @@
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 
-/* Its start timers; with their instances all of its jobs. */
+/* Its start timers, and the jobs that start it; with their instances all of its jobs. */
 #define MEMBERS(what)                                                                              \
     "SELECT " what " FROM live WHERE stream IN (SELECT s.id FROM stream s JOIN definition d"       \
-    " ON d.id=s.definition WHERE substr(d.name, 1, length(?1))=?1)"                                \
+    " ON d.id=s.definition WHERE substr(d.name, 1, length(?1)+1) IN (?1||'/', ?1||':'))"           \
     " AND (suspended&32<>0)<>(?2<>0) AND (execution IN (SELECT v.id FROM process_version v"        \
     " WHERE v.key=?3 AND (v.number=?4 OR ?4=0)) AND instance_id IS NULL OR ?5<>0 AND"              \
     " instance_id IN (SELECT i.id FROM instance i JOIN process_version v ON v.id=i.version"        \
     " WHERE v.key=?3 AND (v.number=?4 OR ?4=0)))"
 
+/* What the names of its definitions begin with. */
 static void prefix_of(const struct command *command, char prefix[JOB_NAME_MAX + 16]) {
-    snprintf(prefix, JOB_NAME_MAX + 16, "process/%s/", command->process);
+    snprintf(prefix, JOB_NAME_MAX + 16, "process/%s", command->process);
 }
 
 static int suspension_of(const struct command *command) {

@@ -3,12 +3,18 @@
 #include "store/rules/process/message.h"
 #include <stdio.h>
 
+/* A start waits as long as its version is suspended: the version is its execution. */
+static int64_t version_of(const struct store_order *order) {
+    return order->instance ? 0 : json_integer_value(json_object_get(order->cause, "version"));
+}
+
 bool order_create(struct store *store, struct store_order *order, time_ms now,
                   struct error *error) {
     char handler[JOB_NAME_MAX + 32];
     snprintf(handler, sizeof handler, "process/%s:command", order->key);
     struct job_spec spec = {.job = {.handler = handler,
                                     .instance_id = order->instance,
+                                    .execution = version_of(order),
                                     .activity = order->instance ? order->activity : NULL,
                                     .retries = order->retries,
                                     .due = TIME_NONE,
