@@ -101,6 +101,10 @@ bool script_declares(const struct script *script, struct definitions *definition
  * NULL except when memory is out. */
 struct outcome *script_run(struct script *script, struct job *job, time_ms now, time_ms at);
 
+/* What handlers did in the last walk, which has failed: JSON for the next one, as a unit has it.
+ * NULL: nothing, or the walk cannot say. The caller frees it. */
+char *script_kept(struct script *script);
+
 /* The retry decision for a failure without a run (worker died, cut off): fills retries and due. */
 void script_decide(struct script *script, struct outcome *outcome);
 

@@ -6,6 +6,7 @@
 #include "script/natives.h"
 #include "script/value.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what the walk asks ---- */
@@ -96,35 +97,46 @@ void walk_add(struct script *script, lua_State *L) {
         set_text(L, "zone", spec_rules(&script->settings->write).zone);
 }
 
-/* ---- where it has failed ---- */
+/* ---- what a walk that has failed leaves behind ---- */
 
-struct failed_at {
+struct failed_walk {
     struct script *script;
-    const struct job *job;
-    char *activity;
+    const char *function; /* of the worker's state, that says it */
+    char *answer;
 };
 
-static int ask_failed_at(lua_State *L) {
-    struct failed_at *failed = lua_touserdata(L, 1);
+static int ask_failed(lua_State *L) {
+    struct failed_walk *failed = lua_touserdata(L, 1);
     if (failed->script->worn && !failed->script->state.borrowed)
         lua_gc(L, LUA_GCCOLLECT); /* room after a failure by memory */
     lua_rawgeti(L, LUA_REGISTRYINDEX, failed->script->worker);
-    if (lua_getfield(L, -1, "walk_at") != LUA_TFUNCTION)
+    if (lua_getfield(L, -1, failed->function) != LUA_TFUNCTION)
         return 0;
     lua_call(L, 0, 1);
-    const char *at = lua_tostring(L, -1);
-    if (at && (!failed->job->activity || strcmp(at, failed->job->activity) != 0))
-        failed->activity = strdup(at);
+    const char *answer = lua_tostring(L, -1);
+    failed->answer = answer ? strdup(answer) : NULL;
     return 0;
 }
 
-char *walk_failed_at(struct script *script, const struct job *job) {
-    struct failed_at failed = {.script = script, .job = job};
-    if (state_call(&script->state, ask_failed_at, &failed, 0, FUNCTION_SPAN) != LUA_OK) {
+static char *failed_says(struct script *script, const char *function) {
+    struct failed_walk failed = {.script = script, .function = function};
+    if (state_call(&script->state, ask_failed, &failed, 0, FUNCTION_SPAN) != LUA_OK) {
         struct failure ignored = failure_take(&script->state);
         failure_clear(&ignored);
     }
-    return failed.activity;
+    return failed.answer;
+}
+
+char *walk_failed_at(struct script *script, const struct job *job) {
+    char *at = failed_says(script, "walk_at");
+    if (!at || !job->activity || strcmp(at, job->activity) != 0)
+        return at;
+    free(at);
+    return NULL;
+}
+
+char *script_kept(struct script *script) {
+    return failed_says(script, "walk_kept");
 }
 
 /* ---- the jobs of a unit ---- */

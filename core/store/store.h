@@ -513,9 +513,11 @@ struct lane_run {
 };
 /* What runs in this lane, or holds it. Runs of processes that have died do not count. */
 bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, struct error *error);
-/* Holds hold->lane for a command until that instant, in the open transaction. NO: it is taken. */
-enum answer store_lane_hold(struct store *store, struct lane_hold *hold, time_ms now, time_ms until,
-                            struct error *error);
+/* Holds hold->lane for a command until that instant, in the open transaction. NO: it is taken. One
+ * that ends the instance does not mind a run: it holds what keeps other commands off, and
+ * hold->lane says so. */
+enum answer store_lane_hold(struct store *store, struct lane_hold *hold, bool ends, time_ms now,
+                            time_ms until, struct error *error);
 /* Moves on when it is free again, in the open transaction. */
 bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
                        struct error *error);

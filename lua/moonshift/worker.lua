@@ -15,7 +15,8 @@ local worker = {}
 local function begin_walk(natives, loaded)
   if not loaded.walk_now then
     local runtime = require "moonshift.process.runtime"
-    loaded.walk_now, loaded.former_strategy, loaded.walk_at = runtime.new(natives, loaded)
+    loaded.walk_now, loaded.former_strategy, loaded.walk_at, loaded.walk_kept =
+      runtime.new(natives, loaded)
   end
 end
 
@@ -41,6 +42,7 @@ end
 --   hook(index, event, facts, job, owner) calls a hook
 --   walk(job) -> the unit of a job of a process instance
 --   walk_at() -> the activity at which the last walk failed, or nil; there is none before a walk
+--   walk_kept() -> what handlers did in the last walk, which has failed, as JSON
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)

@@ -4,7 +4,7 @@ local executors = require "spec.support.executors"
 local moonshift = require "moonshift"
 local process = require "spec.support.process"
 
-local BRANCHES = 100
+local BRANCHES, ROUNDS = 100, 20
 
 local files = {
   ["processes/slow.lua"] = [[
@@ -28,6 +28,40 @@ local files = {
       { process.task "begin" {}, process.step "beside" { run = "beside" } },
       { process.step "work" { run = "work", async = true } },
     } }]],
+  ["processes/listens.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.parallel {
+      { process.task "begin" { on_end = "note" } },
+      { process.step "slow" { run = "slow", async = true },
+        process.step "behind" { run = "behind" } } } }]],
+  ["processes/both.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.parallel {
+      { process.task "begin" {}, process.step "note" { run = "note" } },
+      { process.step "behind" { run = "behind", async = true } } }, process.task "look" {} }]],
+  ["processes/staying.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.parallel {
+      { process.task "begin" {}, process.step "slow" { run = "slow" } },
+      { process.step "behind" { run = "behind", async = true } } }, process.task "look" {} }]],
+  ["handlers/note.lua"] = [[
+    return function(job)
+      local file <close> = assert(io.open(job.variables.place .. "/notes", "a"))
+      file:write(job.instance .. "\n")
+    end]],
+  ["handlers/behind.lua"] = [[
+    return function(job)
+      local file <close> = assert(io.open(job.variables.place .. "/behind", "a"))
+      file:write(job.instance .. "\n")
+    end]],
+  -- A plain job that stays until the file `go` is there.
+  ["handlers/first.lua"] = [[
+    return function(job)
+      assert(io.open(job.payload .. "/first", "w")):close()
+      while not os.rename(job.payload .. "/go", job.payload .. "/go") do
+        os.execute("sleep 0.01")
+      end
+    end]],
   ["handlers/work.lua"] = "return function(job) job.variables.worked = true end",
   -- Stays until the file `go` is there.
   ["handlers/slow.lua"] = [[
@@ -76,15 +110,18 @@ describe("a command beside the jobs of its instance", function()
   local function hold()
     local id = assert(engine:start("slow", { variables = { place = place.path } }))
     place.executor("--workers", "2")
-    process.await("a handler", 10, function()
-      local file = io.open(place.path .. "/begun")
-      return file and file:close()
-    end)
+    place.there "begun"
     return id
   end
 
   local function go()
-    assert(io.open(place.path .. "/go", "w")):close()
+    place.write("go", "")
+  end
+
+  -- How many calls a file of the place tells of.
+  local function calls(name)
+    local file = io.open(place.path .. "/" .. name)
+    return select(2, (file and file:read "a" or ""):gsub("\n", ""))
   end
 
   it("waits for a run that has begun, as long as it has patience", function()
@@ -115,6 +152,98 @@ describe("a command beside the jobs of its instance", function()
     go()
     assert.same({ "cancelled", false },
       { engine:instance(id).how, engine:instance(id).variables.slow ~= nil })
+  end)
+
+  local function outcomes(job)
+    local list = {}
+    for i, row in ipairs(engine:log({ job = job }):list()) do
+      list[i] = row.outcome
+    end
+    table.sort(list)
+    return list
+  end
+
+  -- The run goes on meanwhile: nothing of it is written, and nothing behind it is called.
+  it("that ends the instance calls an end listener once, and nothing behind the run", function()
+    open "PT10M"
+    local id = assert(engine:start("listens", { variables = { place = place.path } }))
+    local pid = place.executor("--workers", "2")
+    place.there "begun"
+    local list = {}
+    for i = 1, 4 do
+      list[i] = { "instance", "cancel", tostring(id), "--now" }
+    end
+    assert.same({ ["instance N cancelled\n"] = 1,
+      ["moonshift: no instance N that runs\n"] = 3 }, place.race(list))
+    go()
+    place.stop(pid)
+    assert.same({ 1, 0 }, { calls "notes", calls "behind" })
+    assert.same({ "cancelled", 0, 0 }, { engine:instance(id).how,
+      engine:log({ outcome = "successful" }):count(), engine:jobs():count() })
+    assert.same({}, place.sql "SELECT id FROM lane")
+  end)
+
+  it("waits for a job of its lane that is locked and has not begun", function()
+    open "PT10M"
+    local id = assert(engine:start("both", { variables = { place = place.path } }))
+    local task = tostring(engine:tasks({ instance = id }):one().id)
+    assert(engine:enqueue("first", place.path, { priority = 1 }))
+    local executor = place.executor("--workers", "1")
+    place.there "first"
+    process.await("the lane", 10, function()
+      return #place.sql "SELECT id FROM lane" == 1
+    end)
+    process.environment = "MOONSHIFT_PATIENCE=PT1S"
+    local pid = place.command("out", "task", "complete", task, "--now")
+    process.await_end(pid, 20)
+    assert.truthy(place.log("out"):find("waited PT1S, as patience says", 1, true))
+    process.environment = "MOONSHIFT_PATIENCE=PT10M"
+    pid = place.command("out", "task", "complete", task, "--now")
+    process.environment = ""
+    go()
+    process.await_end(pid, 20)
+    assert.equal(("task completed; instance %d goes on\n"):format(id), place.log "out")
+    assert.same({ 1, 1, "look" }, { calls "notes", calls "behind",
+      engine:tasks({ instance = id }):one().activity })
+    place.stop(executor)
+    assert.same({}, place.sql "SELECT id FROM lane")
+  end)
+
+  it("has its lane: a job of it is put back unrun and uncounted", function()
+    open "PT10M"
+    local id = assert(engine:start("staying", { variables = { place = place.path } }))
+    local task = tostring(engine:tasks({ instance = id }):one().id)
+    local job = engine:jobs({ instance = tostring(id) }):one().id
+    local pid = place.command("out", "task", "complete", task, "--now")
+    place.there "begun"
+    place.executor("--workers", "2")
+    assert(engine:enqueue("first", place.path))
+    place.there "first" -- the executor has looked
+    assert.equal(('job %d waits for its lane "%d": a command holds it'):format(job, id),
+      (engine:why(job)))
+    assert.same({ 0, 3, { "created" } }, { calls "behind", engine:job(job).retries, outcomes(job) })
+    go()
+    process.await_end(pid, 20)
+    process.await("the job", 20, function()
+      return engine:tasks({ instance = id, activity = "look" }):count() == 1
+    end)
+    assert.same({ 1, { "created", "successful" } }, { calls "behind", outcomes(job) })
+  end)
+
+  it("in the moment in which a job begins calls each handler once", function()
+    open "PT10M"
+    place.executor("--workers", "2")
+    for n = 1, ROUNDS do
+      local id = assert(engine:start("both", { variables = { place = place.path } }))
+      assert(engine:complete(engine:tasks({ instance = id }):one().id))
+      process.await("the join", 20, function()
+        return engine:tasks({ instance = id, activity = "look" }):count() == 1
+      end)
+      assert.same({ n, n }, { calls "notes", calls "behind" })
+    end
+    assert.same({ ROUNDS, 0 }, { engine:log({ outcome = "successful" }):count(),
+      engine:log({ outcome = "failed" }):count() })
+    assert.same({}, place.sql "SELECT id FROM lane")
   end)
 
   it("is not lost, and loses nothing, beside a hundred branches that count", function()

@@ -4,7 +4,7 @@ local executors = require "spec.support.executors"
 local moonshift = require "moonshift"
 local process = require "spec.support.process"
 
-local TASKS, PROGRAMS = 5, 4
+local TASKS, PROGRAMS = 10, 4
 
 local files = {
   ["processes/two.lua"] = [[
@@ -14,6 +14,12 @@ local files = {
     local p = require "moonshift.process"
     return { p.receive "paid" { message = "paid", key = "${instance.key}" },
       p.step "book" { run = "book" }, p.task "last" {} }]],
+  ["processes/triggered.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.receive "go" {}, p.step "book" { run = "book" }, p.task "last" {} }]],
+  ["processes/listens.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.task "first" { on_end = "book" } }]],
   ["processes/stays.lua"] = [[
     local p = require "moonshift.process"
     return { p.parallel {
@@ -54,23 +60,13 @@ describe("commands to one instance at the same time", function()
     place.remove()
   end)
 
-  -- Runs commands, each in a program of its own, and returns how many said what.
-  local function race(list)
-    local pids, outs = {}, {}
-    for i, words in ipairs(list) do
-      outs[i] = os.tmpname()
-      words[#words + 1], words[#words + 2] = "-C", place.path
-      words[#words + 1], words[#words + 2] = "--store", place.url
-      pids[i] = process.start(outs[i], table.unpack(words))
+  -- Runs as many programs with these words at once as there are; how many said what.
+  local function race(...)
+    local list = {}
+    for i = 1, PROGRAMS do
+      list[i] = { ... }
     end
-    local said = {}
-    for i, pid in ipairs(pids) do
-      process.await_end(pid, 60)
-      local text = process.read(outs[i]):gsub("%d+", "N")
-      os.remove(outs[i])
-      said[text] = (said[text] or 0) + 1
-    end
-    return said
+    return place.race(list)
   end
 
   local function calls()
@@ -83,42 +79,46 @@ describe("commands to one instance at the same time", function()
     assert.same({}, place.sql "SELECT id FROM lane")
   end
 
+  -- One of the programs has said that it is done, and the others why not.
+  local function once(done, gone, said)
+    assert.same({ [done .. "\n"] = 1, ["moonshift: " .. gone .. "\n"] = PROGRAMS - 1 }, said)
+    free()
+  end
+
   it("complete a task once, and call what is behind it once", function()
-    local done, gone = 0, 0
     for n = 1, TASKS do
       local id = assert(engine:start("two", { variables = { place = place.path } }))
       local task = tostring(engine:tasks({ instance = id }):one().id)
-      local list = {}
-      for i = 1, PROGRAMS do
-        list[i] = { "task", "complete", task, "--now" }
-      end
-      for text, count in pairs(race(list)) do
-        done = done + (text:find "completed" and count or 0)
-        gone = gone + (text:find "no task N that is open" and count or 0)
-      end
+      once("task completed; instance N goes on", "no task N that is open",
+        race("task", "complete", task, "--now"))
       assert.equal(n, calls())
     end
-    assert.same({ TASKS, TASKS * (PROGRAMS - 1) }, { done, gone })
-    free()
   end)
 
   it("give a message to its receiver once", function()
     local id = assert(engine:start("waits", { key = "k", variables = { place = place.path } }))
-    local list = {}
-    for i = 1, PROGRAMS do
-      list[i] = { "message", "paid", "--key", "k", "--now" }
-    end
-    race(list)
+    once("instance N has the message", 'message "paid": nothing waits for it',
+      race("message", "paid", "--key", "k", "--now"))
     assert.equal(1, calls())
     assert.equal("last", engine:tasks({ instance = id }):one().activity)
-    free()
+  end)
+
+  it("trigger a receive task once", function()
+    local id = assert(engine:start("triggered", { variables = { place = place.path } }))
+    once("instance N goes on", "instance N: nothing waits to be triggered",
+      race("instance", "trigger", tostring(id), "--now"))
+    assert.equal(1, calls())
+  end)
+
+  it("cancel an instance once, and call its end listener once", function()
+    local id = assert(engine:start("listens", { variables = { place = place.path } }))
+    once("instance N cancelled", "no instance N that runs",
+      race("instance", "cancel", tostring(id), "--now"))
+    assert.equal(1, calls())
   end)
 
   local function await_stay()
-    process.await("the handler that stays", 20, function()
-      local file = io.open(place.path .. "/begun")
-      return file and file:close()
-    end)
+    place.there "begun"
     os.remove(place.path .. "/begun")
   end
 
@@ -139,7 +139,7 @@ describe("commands to one instance at the same time", function()
   end
 
   local function go()
-    assert(io.open(place.path .. "/go", "w")):close()
+    place.write("go", "")
   end
 
   it("hold nobody up but the instance, while a handler runs", function()

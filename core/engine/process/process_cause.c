@@ -49,7 +49,7 @@ static json_t *ask(struct engine *engine, enum ask_kind kind, json_t *question,
 
 static bool take_version(struct process_cause *cause, json_t *row, struct error *error) {
     snprintf(cause->key, sizeof cause->key, "%s", text_of(row, "key"));
-    cause->suspended = !cause->instance && json_is_true(json_object_get(row, "suspended"));
+    cause->suspended = json_is_true(json_object_get(row, "suspended"));
     bool done = take(cause->object, "version", row, "id");
     json_decref(row);
     return done || error_no_memory(error);
@@ -73,6 +73,7 @@ static bool take_instance(struct process_cause *cause, struct engine *engine, in
     if (json_is_null(frame))
         return error_set(error, ERROR_NOT_FOUND, "no instance %lld that runs", (long long)id);
     cause->instance = id;
+    cause->suspended = json_is_true(json_object_get(frame, "held"));
     snprintf(cause->key, sizeof cause->key, "%s", text_of(frame, "process"));
     return take(cause->object, "version", frame, "version") || error_no_memory(error);
 }
@@ -168,14 +169,8 @@ static bool due(struct process_cause *cause, struct engine *engine, const json_t
 
 static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
                    struct error *error) {
-    if (!of_instance(cause, engine, command, error))
-        return false;
-    json_t *found =
-        ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)cause->instance), error);
     cause->ends = true;
-    cause->suspended = json_is_true(json_object_get(found, "suspended"));
-    json_decref(found);
-    return found;
+    return of_instance(cause, engine, command, error);
 }
 
 /* ---- messages ---- */
@@ -320,17 +315,12 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
 
 /* ---- what is refused before it is walked ---- */
 
-bool process_cause_may(const struct process_cause *cause, struct engine *engine,
-                       struct error *error) {
-    int64_t id = cause->instance;
-    if (!id)
-        return !cause->suspended || error_set(error, ERROR_CONFLICT, "the process is suspended");
-    json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
-    bool suspended = json_is_true(json_object_get(found, "suspended"));
-    bool fine = found && !suspended;
-    json_decref(found);
-    if (suspended)
-        error_set(error, ERROR_CONFLICT, "instance %lld is suspended%s", (long long)id,
-                  cause->ends ? " (expected the script folder here, or --now)" : "");
-    return fine;
+bool process_cause_may(const struct process_cause *cause, struct error *error) {
+    if (!cause->suspended)
+        return true;
+    if (!cause->instance)
+        return error_set(error, ERROR_CONFLICT, "the process is suspended");
+    return error_set(error, ERROR_CONFLICT, "instance %lld is suspended%s",
+                     (long long)cause->instance,
+                     cause->ends ? " (expected the script folder here, or --now)" : "");
 }

@@ -23,8 +23,7 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
                         struct error *error);
 /* Refuses what would be done to a suspended instance, or begin one of a suspended process; the unit
  * is held against it once more. A job that ends an instance would wait. */
-bool process_cause_may(const struct process_cause *cause, struct engine *engine,
-                       struct error *error);
+bool process_cause_may(const struct process_cause *cause, struct error *error);
 void process_cause_clear(struct process_cause *cause);
 
 #endif

@@ -34,7 +34,7 @@ static bool ask_timer(struct engine *engine, const json_t *question, json_t **te
     struct error ignored = {0};
     *term = NULL;
     bool known = process_walk_read(&walk, engine, &ignored) && process_walk_is_ours(&walk, engine);
-    bool done = !known || process_walk_go(&walk, engine, error);
+    bool done = !known || process_walk_go(&walk, engine, error) == YES;
     const char *text = known && done ? walk.outcome->result : NULL;
     *term = text ? json_read(text, strlen(text), "result", &ignored) : NULL;
     process_walk_clear(&walk);

@@ -12,11 +12,16 @@ int64_t process_lane_of(const struct engine *engine, const struct process_instan
     return job_instance_lane(by_root ? of->root : of->id);
 }
 
+static struct process_lane *find(const struct engine *engine, int64_t lane) {
+    struct process_lane *one = engine->lanes;
+    while (one && one->lane != lane)
+        one = one->next;
+    return one;
+}
+
 struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane) {
-    for (const struct process_lane *one = engine->lanes; one; one = one->next)
-        if (one->hold.lane == lane)
-            return one->hold;
-    return (struct lane_hold){0};
+    const struct process_lane *one = find(engine, lane);
+    return one ? one->hold : (struct lane_hold){0};
 }
 
 /* ---- taking ---- */
@@ -48,7 +53,8 @@ static enum answer try_once(struct engine *engine, const struct process_instance
     time_ms now = engine_now(engine);
     if (!store_begin(engine->store, STORE_HOLD, error))
         return FAILED;
-    enum answer held = store_lane_hold(engine->store, hold, now, now + hold_span(engine), error);
+    enum answer held =
+        store_lane_hold(engine->store, hold, of->ends, now, now + hold_span(engine), error);
     enum answer found = held == YES ? store_instance_rev(engine->store, of->id, &rev, error) : NO;
     *fresh = found == YES && rev == of->rev;
     if (held == FAILED || found == FAILED || held == NO) {
@@ -58,20 +64,30 @@ static enum answer try_once(struct engine *engine, const struct process_instance
     return engine_end(engine, true, error) ? YES : FAILED;
 }
 
-static bool keep(struct engine *engine, struct lane_hold hold, struct error *error) {
-    struct process_lane *one = malloc(sizeof *one);
-    if (!one) {
-        struct error ignored = {0};
-        if (store_begin(engine->store, STORE_HOLD, &ignored))
-            engine_end(engine, store_lane_release(engine->store, &hold, &ignored), &ignored);
+/* Notes the lane in the order of their numbers; with a hold without a token it is waited for. */
+static bool note(struct engine *engine, const struct process_instance *of, int64_t lane,
+                 struct lane_hold hold, struct error *error) {
+    struct process_lane **at = &engine->lanes, *one = malloc(sizeof *one);
+    if (!one)
         return error_no_memory(error);
-    }
-    *one = (struct process_lane){hold, engine->lanes};
-    engine->lanes = one;
+    while (*at && (*at)->lane < lane)
+        at = &(*at)->next;
+    *one = (struct process_lane){*of, lane, hold, *at};
+    *at = one;
     return true;
 }
 
-/* NO: it is not waited for. The end of an instance waits for commands alone. */
+static bool keep(struct engine *engine, const struct process_instance *of, int64_t lane,
+                 struct lane_hold hold, struct error *error) {
+    struct error ignored = {0};
+    if (note(engine, of, lane, hold, error))
+        return true;
+    if (store_begin(engine->store, STORE_HOLD, &ignored))
+        engine_end(engine, store_lane_release(engine->store, &hold, &ignored), &ignored);
+    return false;
+}
+
+/* NO: it is not waited for. */
 static enum answer waits_for(struct engine *engine, const struct process_instance *of, int64_t lane,
                              time_ms until, struct error *error) {
     struct lane_run run;
@@ -79,40 +95,96 @@ static enum answer waits_for(struct engine *engine, const struct process_instanc
         return FAILED;
     if (!run.held)
         return run.owner ? NO : YES;
-    if (of->ends && run.owner)
-        return NO;
     return clock_monotonic() < until || refuse(engine, of, &run, error) ? YES : FAILED;
+}
+
+/* NO: it is taken, and may be waited for until that instant. YES with *fresh false: it is not
+ * waited for, or the frame is another one by now. */
+static enum answer attempt(struct engine *engine, const struct process_instance *of, int64_t lane,
+                           time_ms until, bool *fresh, struct error *error) {
+    struct lane_hold hold = {.lane = lane};
+    job_services_lock(engine->services);
+    enum answer held = try_once(engine, of, &hold, fresh, error);
+    if (held == YES)
+        held = keep(engine, of, lane, hold, error) ? YES : FAILED;
+    enum answer waits = held == NO ? waits_for(engine, of, lane, until, error) : NO;
+    job_services_unlock(engine->services);
+    if (held != NO)
+        return held;
+    *fresh = false;
+    return waits == YES ? NO : waits == NO ? YES : FAILED;
+}
+
+static bool needs(const struct engine *engine, int64_t lane) {
+    return store_kind(engine->store) != STORE_MEMORY && !process_lane_hold(engine, lane).token;
 }
 
 bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
                        struct error *error) {
-    struct lane_hold hold = {.lane = process_lane_of(engine, of)};
+    const int64_t lane = process_lane_of(engine, of);
     const time_ms until = clock_monotonic() + engine->options.settings->patience;
-    enum answer waits = YES;
+    enum answer taken = NO;
     *fresh = true;
     engine->lanes_end = of->ends;
-    if (store_kind(engine->store) == STORE_MEMORY || process_lane_hold(engine, hold.lane).token)
+    if (!needs(engine, lane))
         return true;
-    for (int pause = PAUSE_FIRST; waits == YES;
+    for (int pause = PAUSE_FIRST; taken == NO;
          pause = pause < PAUSE_MOST / 2 ? pause * 2 : PAUSE_MOST) {
-        job_services_lock(engine->services);
-        enum answer held = try_once(engine, of, &hold, fresh, error);
-        bool kept = held == YES && keep(engine, hold, error);
-        waits = held == NO ? waits_for(engine, of, hold.lane, until, error) : NO;
-        job_services_unlock(engine->services);
-        if (held != NO)
-            return kept;
-        if (waits == YES)
+        taken = attempt(engine, of, lane, until, fresh, error);
+        if (taken == NO)
             poll(NULL, 0, pause);
     }
-    *fresh = false;
-    return waits == NO;
+    return taken == YES;
+}
+
+/* ---- one more ---- */
+
+/* It stands behind all that are held: who waits so cannot be waited for by what it waits for. */
+static bool is_in_order(const struct engine *engine, int64_t lane) {
+    for (const struct process_lane *one = engine->lanes; one; one = one->next)
+        if (one->lane > lane)
+            return false;
+    return true;
+}
+
+static bool want(struct engine *engine, const struct process_instance *of, int64_t lane,
+                 struct error *error) {
+    job_services_lock(engine->services);
+    bool noted = note(engine, of, lane, (struct lane_hold){0}, error);
+    job_services_unlock(engine->services);
+    return noted && error_set(error, ERROR_CONFLICT, "instance %lld: something has its lane",
+                              (long long)of->id);
 }
 
 bool process_lane_meet(struct engine *engine, int64_t instance, struct error *error) {
     const struct process_instance of = {.id = instance, .ends = engine->lanes_end};
+    const int64_t lane = job_instance_lane(instance);
     bool fresh;
-    return engine->options.settings->lane_of_root || process_lane_take(engine, &of, &fresh, error);
+    if (engine->options.settings->lane_of_root || !needs(engine, lane))
+        return true;
+    if (is_in_order(engine, lane))
+        return process_lane_take(engine, &of, &fresh, error);
+    enum answer taken = attempt(engine, &of, lane, TIME_NEVER, &fresh, error);
+    return taken == YES || (taken == NO && want(engine, &of, lane, error));
+}
+
+bool process_lanes_want(const struct engine *engine) {
+    const struct process_lane *one = engine->lanes;
+    while (one && one->hold.token)
+        one = one->next;
+    return one != NULL;
+}
+
+bool process_lanes_order(struct engine *engine, struct error *error) {
+    struct process_lane *lanes = engine->lanes, *next;
+    bool fresh, done = store_begin(engine->store, STORE_HOLD, error) &&
+                       engine_end(engine, process_lanes_write(engine, error), error);
+    for (engine->lanes = NULL; lanes; lanes = next) {
+        next = lanes->next;
+        done = done && process_lane_take(engine, &lanes->of, &fresh, error);
+        free(lanes);
+    }
+    return done;
 }
 
 /* ---- giving back ---- */
@@ -134,7 +206,7 @@ void process_lanes_forget(struct engine *engine) {
 
 void process_lane_gone(struct engine *engine, int64_t lane) {
     for (struct process_lane **at = &engine->lanes; *at; at = &(*at)->next)
-        if ((*at)->hold.lane == lane) {
+        if ((*at)->lane == lane) {
             struct process_lane *one = *at;
             *at = one->next;
             free(one);

@@ -8,15 +8,17 @@
 #include "engine/engine.h"
 #include "store/store.h"
 
-struct process_lane {
-    struct lane_hold hold;
-    struct process_lane *next;
-};
-
 /* Whose lane it is, and the frame that is known of it. */
 struct process_instance {
     int64_t id, root, rev; /* root 0: it is one itself */
     bool ends;             /* the command ends it: a run that has begun loses its lock */
+};
+
+struct process_lane {
+    struct process_instance of;
+    int64_t lane;          /* of it; they stand in the order of these numbers */
+    struct lane_hold hold; /* token 0: it is waited for */
+    struct process_lane *next;
 };
 
 /* The number of its lane, by the setting `lane_scope`. */
@@ -26,8 +28,14 @@ int64_t process_lane_of(const struct engine *engine, const struct process_instan
 bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
                        struct error *error);
 /* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
- * in the one that is held. */
+ * in the one that is held. ERROR_CONFLICT: it is taken, and another one that is held stands behind
+ * it. So that no two commands wait for each other, the walk ends here (process_lanes_want) and
+ * begins again with all of them. */
 bool process_lane_meet(struct engine *engine, int64_t instance, struct error *error);
+bool process_lanes_want(const struct engine *engine);
+/* Gives back all that are held, and takes them with what is wanted, in the order of their numbers.
+ * The frames may be other ones by then. */
+bool process_lanes_order(struct engine *engine, struct error *error);
 /* The hold of this lane; zero: it is not held. */
 struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane);
 /* Writes in the open transaction that all are free. */

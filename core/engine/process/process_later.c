@@ -42,7 +42,7 @@ bool process_later_write(struct engine *engine, const struct process_cause *caus
                                 .cause = cause->object};
     char *variables = json_dumps(json_object_get(cause->object, "variables"), JSON_COMPACT);
     message.variables = variables;
-    bool done = process_cause_may(cause, engine, error) &&
+    bool done = process_cause_may(cause, error) &&
                 store_order(engine->store, &order, engine_now(engine), error) &&
                 note(engine, cause, command, order.job, error);
     free(variables);

@@ -66,16 +66,17 @@ static const struct unit_instance *touched(const struct list *list, int64_t inst
     return NULL;
 }
 
-static bool walk_entry(struct list *list, struct entry *entry, struct error *error) {
+/* NO: it needs one more lane, and all begin again. */
+static enum answer walk_entry(struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
     if (entry->later || walk->cause.keeps)
-        return true;
+        return YES;
     const struct unit_instance *one = touched(list, walk->cause.instance, &entry->after);
     if (!one)
-        return process_walk_run(walk, list->engine, error);
+        return process_walk_run(walk, list->engine, error) ? YES : FAILED;
     json_decref(walk->frame);
     walk->frame = frame_after(one, error);
-    return walk->frame && process_walk_go(walk, list->engine, error);
+    return walk->frame ? process_walk_go(walk, list->engine, error) : FAILED;
 }
 
 /* ---- lanes ---- */
@@ -173,17 +174,18 @@ static enum answer read_one(struct list *list, struct entry *entry, struct error
     return read_entry(list, entry, error) ? YES : FAILED;
 }
 
-static enum answer walk_one(struct list *list, struct entry *entry, struct error *error) {
-    return walk_entry(list, entry, error) ? YES : FAILED;
+/* NO: all begin again. */
+static enum answer do_once(struct list *list, struct error *error) {
+    if (each(list, read_one, error) != YES || !take_lanes(list, error))
+        return FAILED;
+    enum answer walked = each(list, walk_entry, error);
+    return walked == YES ? write_all(list, error) : walked;
 }
 
 static bool do_all(struct list *list, struct error *error) {
     enum answer done = NO;
     while (done == NO)
-        done = each(list, read_one, error) == YES && take_lanes(list, error) &&
-                       each(list, walk_one, error) == YES
-                   ? write_all(list, error)
-                   : FAILED;
+        done = do_once(list, error);
     return done == YES;
 }
 

@@ -22,10 +22,10 @@ void process_walk_clear(struct process_walk *walk) {
 }
 
 /* Before any handler is called. A suspended instance may be cancelled, and variables may be set. */
-static bool may(const struct process_walk *walk, struct engine *engine, struct error *error) {
+static bool may(const struct process_walk *walk, struct error *error) {
     const char *kind = json_string_value(json_object_get(walk->command, "kind"));
     return walk->cause.keeps || walk->cause.ends || (kind && strcmp(kind, "set") == 0) ||
-           process_cause_may(&walk->cause, engine, error);
+           process_cause_may(&walk->cause, error);
 }
 
 bool process_walk_read(struct process_walk *walk, struct engine *engine, struct error *error) {
@@ -37,7 +37,7 @@ bool process_walk_read(struct process_walk *walk, struct engine *engine, struct 
     walk->instance = walk->cause.instance;
     walk->generation = NULL;
     snprintf(walk->handler, sizeof walk->handler, "process/%s:command", walk->cause.key);
-    return may(walk, engine, error);
+    return may(walk, error);
 }
 
 bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine) {
@@ -57,23 +57,11 @@ static const char *text_of(const struct process_walk *walk, const char *key) {
     return json_string_value(json_object_get(walk->frame, key));
 }
 
-/* Reads the frame as it is now. */
-static bool read_frame(struct process_walk *walk, struct engine *engine, struct error *error) {
-    json_t *question = json_pack("{sI}", "instance", (json_int_t)walk->cause.instance);
-    json_decref(walk->frame);
-    walk->frame = question ? engine_ask(engine, ASK_FRAME, question, error) : NULL;
-    json_decref(question);
-    return walk->frame && (!json_is_null(walk->frame) ||
-                           error_set(error, ERROR_NOT_FOUND, "no instance %lld that runs",
-                                     (long long)walk->cause.instance));
-}
-
 /* Reads the frame as it is now, and what the command means by now: a task that another command has
  * done is open no longer. */
 static bool read_again(struct process_walk *walk, struct engine *engine, struct error *error) {
     struct process_cause now = {0};
-    bool fine = read_frame(walk, engine, error) &&
-                process_cause_read(&now, engine, walk->command, error) &&
+    bool fine = process_cause_read(&now, engine, walk->command, error) &&
                 (now.instance == walk->cause.instance ||
                  error_set(error, ERROR_CONFLICT, "instance %lld does not wait for it any more",
                            (long long)walk->cause.instance));
@@ -83,7 +71,9 @@ static bool read_again(struct process_walk *walk, struct engine *engine, struct 
     }
     process_cause_clear(&walk->cause);
     walk->cause = now;
-    return true;
+    json_decref(walk->frame);
+    walk->frame = json_incref(now.frame);
+    return may(walk, error);
 }
 
 static struct process_instance instance_of(const struct process_walk *walk) {
@@ -173,11 +163,13 @@ static bool refuse_failure(const struct process_walk *walk, struct engine *engin
     return error_set(error, ERROR_CONFLICT, "the command did not come to its end: %s", text);
 }
 
-/* Keeps what the walk before did, for this one: what handlers did, and the instance it began. */
+/* Keeps what the walk before did, for this one: what handlers did, and the instance it began. One
+ * that came to no end has kept it already. */
 static bool keep(struct process_walk *walk, struct error *error) {
     const struct outcome *before = walk->outcome;
-    const char *kept = before && before->unit ? before->unit->kept : NULL;
-    const char *result = before && !walk->cause.instance ? before->result : NULL;
+    if (!before || !before->unit)
+        return true;
+    const char *kept = before->unit->kept, *result = walk->cause.instance ? NULL : before->result;
     free(walk->kept);
     walk->kept = kept ? strdup(kept) : NULL;
     if (kept && !walk->kept)
@@ -195,9 +187,19 @@ static void take_lines(struct process_walk *walk) {
     walk->outcome->lines = NULL;
 }
 
-bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
+/* Takes the lanes that the walk needs, and keeps what it did: the next one begins with both. */
+static enum answer go_back(struct process_walk *walk, struct engine *engine, struct error *error) {
+    char *kept = script_kept(walk->generation->script);
+    if (kept) {
+        free(walk->kept);
+        walk->kept = kept;
+    }
+    return process_lanes_order(engine, error) ? NO : FAILED;
+}
+
+enum answer process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
     if (!find_generation(walk, engine, error) || !keep(walk, error))
-        return false;
+        return FAILED;
     struct job *job = job_of(walk, engine_now(engine));
     struct lane_keeper keeper = {0};
     engine->running = true;
@@ -212,10 +214,13 @@ bool process_walk_go(struct process_walk *walk, struct engine *engine, struct er
     generation_freshen(walk->generation);
     walk->walks++;
     if (!walk->outcome)
-        return error_no_memory(error);
+        return error_no_memory(error) ? YES : FAILED;
     take_lines(walk);
-    return (walk->outcome->kind == OUTCOME_SUCCESS && walk->outcome->unit) ||
-           refuse_failure(walk, engine, error);
+    if (walk->outcome->kind == OUTCOME_SUCCESS && walk->outcome->unit)
+        return YES;
+    if (process_lanes_want(engine))
+        return go_back(walk, engine, error);
+    return refuse_failure(walk, engine, error) ? YES : FAILED;
 }
 
 /* Units outside of the lane may come first once more. */
@@ -228,8 +233,12 @@ static bool insist(struct process_walk *walk, struct engine *engine, struct erro
 }
 
 bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error) {
-    return insist(walk, engine, error) && process_walk_meet(walk, engine, error) &&
-           process_walk_go(walk, engine, error);
+    enum answer done = NO;
+    while (done == NO)
+        done = insist(walk, engine, error) && process_walk_meet(walk, engine, error)
+                   ? process_walk_go(walk, engine, error)
+                   : FAILED;
+    return done == YES;
 }
 
 /* ---- writing ---- */

@@ -35,9 +35,10 @@ bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine
 bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error);
 /* The number of the lane of its instance. */
 int64_t process_walk_lane(const struct process_walk *walk, const struct engine *engine);
-/* The two halves of it: to find the frame, and to walk on it. */
+/* The two halves of it: to find the frame, and to walk on it. NO: the walk came into an instance
+ * for whose lane the others had to be given back. They are all held now, and it begins again. */
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error);
-bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);
+enum answer process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);
 
 /* Writes the outcome and the entry of the log of operations, in the open transaction or in one of
  * its own. NO: another change came first, and nothing was written. The next walk does not repeat

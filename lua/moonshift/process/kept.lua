@@ -88,4 +88,12 @@ function kept.keep(w, key, note, result, thrown)
     thrown = thrown and { code = thrown.code, message = thrown.message } })
 end
 
+-- all(w) -> what is kept of a walk that has not come to its end, and of those before it
+function kept.all(w)
+  for key, one in pairs(w.before) do
+    w.kept[key] = w.kept[key] or one
+  end
+  return w.kept
+end
+
 return kept

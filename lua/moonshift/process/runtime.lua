@@ -2,6 +2,7 @@
 -- handlers and beans of the folder, the clock.
 local commands = require "moonshift.process.commands"
 local former = require "moonshift.process.former"
+local kept = require "moonshift.process.kept"
 local places = require "moonshift.process.places"
 local recent = require "moonshift.process.recent"
 local retries = require "moonshift.process.retry"
@@ -195,7 +196,7 @@ end
 -- What the job is to do: the command that is its payload, or to move the token that waits for it.
 local function cause_of(self, host)
   local row, token = self.natives.walk.frame(host)
-  local payload, kept = host.payload, self.natives.walk.kept(host)
+  local payload, before = host.payload, self.natives.walk.kept(host)
   local cause
   self.own = row
   if type(payload) == "table" and payload.kind then
@@ -206,7 +207,7 @@ local function cause_of(self, host)
     cause = { kind = "job", instance = row.id, token = token, handler = host.handler,
       last = not row.followed or nil }
   end
-  cause.kept = kept and rules.decode(kept)
+  cause.kept = before and rules.decode(before)
   return cause
 end
 
@@ -217,10 +218,11 @@ local function strategy_of(self, name, host)
   return row and retries.strategy_of(self:graph(row.version), name, self.natives.walk)
 end
 
--- new(natives, loaded) -> three functions. The first one runs the job of an instance: it gets the
+-- new(natives, loaded) -> four functions. The first one runs the job of an instance: it gets the
 -- job's handle, and returns the unit; nil if a handler has put the job off. The second one gives
 -- the retry strategy of a job whose definition the folder has no longer. The third one gives the
--- activity at which the last walk was, once it has failed.
+-- activity at which the last walk was, once it has failed; the fourth what is kept of that walk, as
+-- JSON.
 function runtime.new(natives, loaded)
   local self = setmetatable({ natives = natives, loaded = loaded }, Runtime)
   natives.walk.begin()
@@ -234,6 +236,8 @@ function runtime.new(natives, loaded)
     return strategy_of(self, name, host)
   end, function()
     return context.walk and walk.at(context.walk)
+  end, function()
+    return context.walk and rules.encode(kept.all(context.walk))
   end
 end
 

@@ -259,8 +259,9 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
 bool place_hold_until(struct store *store, int64_t lane, int64_t token, time_ms now, time_ms until,
                       bool *taken, struct error *error) {
     if (!db_run(&store->db, error,
-                "INSERT INTO lane(id, token, owner, until) VALUES(?1, ?2, 0, ?3)"
-                " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until"
+                "INSERT INTO lane(id, token, owner, until) SELECT ?1, ?2, 0, ?3 WHERE NOT EXISTS"
+                "(SELECT 1 FROM lane WHERE id=(~?1) AND until>?4) ON CONFLICT(id) DO UPDATE SET "
+                "token=excluded.token, until=excluded.until"
                 " WHERE lane.until<=?4",
                 "iiii", lane, token, until, now))
         return false;
@@ -270,10 +271,15 @@ bool place_hold_until(struct store *store, int64_t lane, int64_t token, time_ms 
 }
 
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
-                      time_ms until, struct error *error) {
-    return db_run(&store->db, error,
-                  "UPDATE lane SET token=?2, owner=0, until=?4 WHERE id=?1 AND owner=?3", "iiii",
-                  lane, token, owner, until);
+                      time_ms until, bool *taken, struct error *error) {
+    int count = 0;
+    bool done = db_run(&store->db, error,
+                       "UPDATE lane SET token=?2, owner=0, until=?4 WHERE id=?1 AND owner=?3"
+                       " AND NOT EXISTS(SELECT 1 FROM lane b WHERE b.id=(~?1))",
+                       "iiii", lane, token, owner, until) &&
+                db_count(&store->db, &count, error);
+    *taken = count > 0;
+    return done;
 }
 
 bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms until,

@@ -5,15 +5,16 @@
 
 /* ---- the lane for a command ---- */
 
-/* Says what has the lane: a command, which has no job, or a run. NO: nothing does. */
+/* Says what has the lane or stands beside it: a command, which has no job, before a run. NO:
+ * nothing does. */
 static enum answer lane_read(struct store *store, int64_t lane, struct lane_run *run,
                              struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT a.owner, l.id, j.activity FROM lane a LEFT JOIN locks l"
                  " ON l.lane=a.id OR (l.token=a.token AND l.owner=a.owner) LEFT JOIN job j"
-                 " ON j.id=l.id WHERE a.id=?1 ORDER BY l.token LIMIT 1",
-                 "i", lane);
+                 " ON j.id=l.id WHERE a.id IN (?1, ?2) ORDER BY a.owner, l.token LIMIT 1",
+                 "ii", lane, ~lane);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
@@ -38,22 +39,35 @@ bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, st
     return found != FAILED;
 }
 
-enum answer store_lane_hold(struct store *store, struct lane_hold *hold, time_ms now, time_ms until,
-                            struct error *error) {
+/* NO: it is taken, by a run of *owner, or by a command if that is 0. */
+static enum answer hold_take(struct store *store, int64_t lane, int64_t token, time_ms now,
+                             time_ms until, int64_t *owner, struct error *error) {
     bool taken = false;
-    int64_t owner = 0, token = meta_token(store);
-    if (!place_hold_until(store, hold->lane, token, now, until, &taken, error))
+    *owner = 0;
+    if (!place_hold_until(store, lane, token, now, until, &taken, error))
         return FAILED;
-    enum answer found = taken ? YES
-                              : db_value(&store->db, error, &owner,
-                                         "SELECT owner FROM lane WHERE id=?1", "i", hold->lane);
-    if (found == FAILED)
+    if (taken)
+        return YES;
+    if (db_value(&store->db, error, owner, "SELECT owner FROM lane WHERE id=?1", "i", lane) ==
+        FAILED)
         return FAILED;
-    bool dead = owner && owner != store->self.id && store->engine->has_died(store, owner);
-    if (dead && !place_hold_after(store, hold->lane, token, owner, until, error))
+    bool dead = *owner && *owner != store->self.id && store->engine->has_died(store, *owner);
+    if (dead && !place_hold_after(store, lane, token, *owner, until, &taken, error))
         return FAILED;
-    hold->token = taken || dead ? token : 0;
-    return taken || dead ? YES : NO;
+    return taken ? YES : NO;
+}
+
+enum answer store_lane_hold(struct store *store, struct lane_hold *hold, bool ends, time_ms now,
+                            time_ms until, struct error *error) {
+    const int64_t lane = hold->lane, token = meta_token(store);
+    int64_t owner = 0, none = 0;
+    enum answer held = hold_take(store, lane, token, now, until, &owner, error);
+    bool beside = held == NO && ends && owner;
+    if (beside)
+        held = hold_take(store, ~lane, token, now, until, &none, error);
+    *hold = (struct lane_hold){.lane = beside && held == YES ? ~lane : lane,
+                               .token = held == YES ? token : 0};
+    return held;
 }
 
 bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,

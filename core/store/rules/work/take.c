@@ -12,7 +12,8 @@
 enum { CLAIMS = 1000 }; /* looked up with one statement at most */
 
 /* Another job of the lane that runs: its id; NO: none. */
-static int64_t take_rival(struct store *store, const struct job_row *row, struct error *error) {
+static int64_t take_rival(struct store *store, const struct job_row *row, time_ms now,
+                          struct error *error) {
     int64_t rival = 0, running = 0;
     if (!row->lane)
         return 0;
@@ -21,17 +22,18 @@ static int64_t take_rival(struct store *store, const struct job_row *row, struct
         return -1;
     if (rival || row->token)
         return rival;
-    /* The row of the running job may be gone while its run goes on. */
-    enum answer found =
-        db_value(&store->db, error, &running, "SELECT token FROM lane WHERE id=?1", "i", row->lane);
+    /* The row of the running job may be gone while its run goes on. A command may have died. */
+    enum answer found = db_value(
+        &store->db, error, &running,
+        "SELECT token FROM lane WHERE id=?1 AND (until IS NULL OR until>?2)", "ii", row->lane, now);
     if (found == FAILED)
         return -1;
     return found == YES ? INT64_MAX : 0;
 }
 
 static bool take_lane(struct store *store, const struct job_row *row, int64_t token, bool force,
-                      struct error *error) {
-    int64_t rival = take_rival(store, row, error);
+                      time_ms now, struct error *error) {
+    int64_t rival = take_rival(store, row, now, error);
     if (rival < 0)
         return false;
     if (rival && !force)
@@ -74,8 +76,8 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
         return false;
     int64_t token = meta_token(store);
     struct job *taken = NULL;
-    if (!take_lane(store, &row, token, force, error) || !take_lock(store, &row, token, error) ||
-        row_job(store, id, &taken, error) != YES)
+    if (!take_lane(store, &row, token, force, now, error) ||
+        !take_lock(store, &row, token, error) || row_job(store, id, &taken, error) != YES)
         return false;
     taken->token = token;
     const struct catalog_definition *paced = rate_limit_of(store, row.stream);
