@@ -513,20 +513,22 @@ struct lane_run {
 };
 /* What runs in this lane, or holds it. Runs of processes that have died do not count. */
 bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, struct error *error);
-/* Holds hold->lane for a command until that instant, in the open transaction. NO: it is taken. One
- * that ends the instance does not mind a run: it holds what keeps other commands off, and
- * hold->lane says so. */
-enum answer store_lane_hold(struct store *store, struct lane_hold *hold, bool ends, time_ms now,
-                            time_ms until, struct error *error);
+/* A lane that a command wants until an instant, and the instance whose frame it is about to read.
+ */
+struct lane_want {
+    struct lane_hold hold; /* in: the lane; out: the token, and the lane beside it if `ends` */
+    int64_t instance;
+    bool ends; /* it does not mind a run, but what other commands hold */
+    time_ms now, until;
+    int64_t rev; /* out: of the frame; 0: it has ended, or had to be taken from the dead */
+};
+/* Holds it in a transaction of its own. NO: it is taken. */
+enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error);
 /* Moves on when it is free again, in the open transaction. */
 bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
                        struct error *error);
 /* Releases it, in the open transaction. */
 bool store_lane_release(struct store *store, const struct lane_hold *hold, struct error *error);
-/* The rev of the instance's frame; NO: it does not run. */
-enum answer store_instance_rev(struct store *store, int64_t instance, int64_t *rev,
-                               struct error *error);
-
 /* Keeps a message for the next that waits for it, until its date. NO: something waits for it by
  * now. In a transaction. */
 enum answer store_message_keep(struct store *store, const struct unit_message *message, time_ms now,

@@ -31,7 +31,7 @@ local files = {
   ["processes/listens.lua"] = [[
     local process = require "moonshift.process"
     return { process.parallel {
-      { process.task "begin" { on_end = "note" } },
+      { process.task "begin" { on_end = "hang" } },
       { process.step "slow" { run = "slow", async = true },
         process.step "behind" { run = "behind" } } } }]],
   ["processes/both.lua"] = [[
@@ -48,6 +48,14 @@ local files = {
     return function(job)
       local file <close> = assert(io.open(job.variables.place .. "/notes", "a"))
       file:write(job.instance .. "\n")
+    end]],
+  ["handlers/hang.lua"] = [[
+    return function(job)
+      local place = job.variables.place
+      local file <close> = assert(io.open(place .. "/notes", "a"))
+      file:write(job.instance .. "\n")
+      file:flush()
+      os.execute(("while [ ! -e %s/on ]; do sleep 0.02; done"):format(place))
     end]],
   ["handlers/behind.lua"] = [[
     return function(job)
@@ -169,12 +177,18 @@ describe("a command beside the jobs of its instance", function()
     local id = assert(engine:start("listens", { variables = { place = place.path } }))
     local pid = place.executor("--workers", "2")
     place.there "begun"
-    local list = {}
-    for i = 1, 4 do
-      list[i] = { "instance", "cancel", tostring(id), "--now" }
-    end
-    assert.same({ ["instance N cancelled\n"] = 1,
-      ["moonshift: no instance N that runs\n"] = 3 }, place.race(list))
+    local first = place.command("first", "instance", "cancel", tostring(id), "--now")
+    process.await("the listener", 20, function()
+      return calls "notes" == 1
+    end)
+    engine:close()
+    open "PT0S"
+    local lane = "instance %d: another command has its lane (waited PT0S, as patience says)"
+    assert.same({ lane:format(id), "conflict" }, { select(2, engine:cancel_instance(id)) })
+    assert.equal("conflict", select(3, engine:set_variables(id, { x = 1 })))
+    place.write("on", "")
+    process.await_end(first, 20)
+    assert.equal(("instance %d cancelled\n"):format(id), place.log "first")
     go()
     place.stop(pid)
     assert.same({ 1, 0 }, { calls "notes", calls "behind" })

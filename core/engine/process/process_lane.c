@@ -46,22 +46,15 @@ static bool refuse(const struct engine *engine, const struct process_instance *o
                      (long long)of->id, (long long)run->job, run->activity, patience);
 }
 
-/* The lane, and whether the frame is still the one that is known, in one transaction. */
+/* The lane, and whether the frame is still the one that is known. */
 static enum answer try_once(struct engine *engine, const struct process_instance *of,
                             struct lane_hold *hold, bool *fresh, struct error *error) {
-    int64_t rev = 0;
-    time_ms now = engine_now(engine);
-    if (!store_begin(engine->store, STORE_HOLD, error))
-        return FAILED;
-    enum answer held =
-        store_lane_hold(engine->store, hold, of->ends, now, now + hold_span(engine), error);
-    enum answer found = held == YES ? store_instance_rev(engine->store, of->id, &rev, error) : NO;
-    *fresh = found == YES && rev == of->rev;
-    if (held == FAILED || found == FAILED || held == NO) {
-        store_rollback(engine->store);
-        return held == NO ? NO : FAILED;
-    }
-    return engine_end(engine, true, error) ? YES : FAILED;
+    const time_ms now = engine_now(engine);
+    struct lane_want want = {*hold, of->id, of->ends, now, now + hold_span(engine), 0};
+    enum answer held = store_lane_hold(engine->store, &want, error);
+    *hold = want.hold;
+    *fresh = held == YES && want.rev == of->rev;
+    return held;
 }
 
 /* Notes the lane in the order of their numbers; with a hold without a token it is waited for. */
@@ -112,7 +105,9 @@ static enum answer attempt(struct engine *engine, const struct process_instance 
     if (held != NO)
         return held;
     *fresh = false;
-    return waits == YES ? NO : waits == NO ? YES : FAILED;
+    if (waits == FAILED)
+        return FAILED;
+    return waits == YES ? NO : YES;
 }
 
 static bool needs(const struct engine *engine, int64_t lane) {

@@ -5,6 +5,7 @@
 #include "store/postgres/db/connection.h"
 #include "store/postgres/turn/timeline.h"
 #include "store/postgres/turn/turn.h"
+#include "store/rules/place/places.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 
@@ -93,7 +94,7 @@ enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
 /* What is asked for in the flight that begins. NULL: it is asked for later, or not at all. */
 struct first {
-    struct row *meta, *work, *snapshot;
+    struct row *meta, *work, *snapshot, *hold;
 };
 
 /* A schema that has not been looked at yet may lack what is asked for. */
@@ -108,7 +109,8 @@ static bool ask_first(struct store *store, enum store_purpose purpose, struct fi
         (purpose == STORE_TURN && !(first->work && statement_send_ahead(first->work, error))))
         return false;
     first->snapshot = purpose == STORE_TURN ? reader_ask(store, error) : NULL;
-    return true;
+    first->hold = store->want ? place_hold_ask(store, store->want, error) : NULL;
+    return !store->want || (first->hold && statement_send_ahead(first->hold, error));
 }
 
 /* A hold need not be on the disk. */
@@ -152,6 +154,7 @@ static bool begin_any(struct store *store, bool writing, enum store_purpose purp
 }
 
 static bool read_first(struct store *store, const struct first *first, struct error *error) {
+    store->wanted = first->hold;
     bool done = first->meta ? meta_answer(store, first->meta, error) : meta_read(store, error);
     return done && (!first->work || work_answer(store, first->work, error)) &&
            reader_answer(store, first->snapshot, error);

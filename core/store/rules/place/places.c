@@ -256,18 +256,26 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
     return true;
 }
 
-bool place_hold_until(struct store *store, int64_t lane, int64_t token, time_ms now, time_ms until,
-                      bool *taken, struct error *error) {
-    if (!db_run(&store->db, error,
-                "INSERT INTO lane(id, token, owner, until) SELECT ?1, ?2, 0, ?3 WHERE NOT EXISTS"
-                "(SELECT 1 FROM lane WHERE id=(~?1) AND until>?4) ON CONFLICT(id) DO UPDATE SET "
-                "token=excluded.token, until=excluded.until"
-                " WHERE lane.until<=?4",
-                "iiii", lane, token, until, now))
-        return false;
+struct row *place_hold_ask(struct store *store, const struct lane_want *want, struct error *error) {
+    return db_query(&store->db, error,
+                    "INSERT INTO lane(id, token, owner, until) SELECT ?1, value, 0, ?2 FROM meta"
+                    " WHERE key='next_token' AND NOT EXISTS(SELECT 1 FROM lane WHERE id=(~?1)"
+                    " AND until>?3) ON CONFLICT(id) DO UPDATE SET token=excluded.token,"
+                    " until=excluded.until WHERE lane.until<=?3"
+                    " RETURNING token, (SELECT rev FROM instance WHERE id=?4)",
+                    "iiii", want->hold.lane, want->until, want->now, want->instance);
+}
+
+enum answer place_hold_answer(struct store *store, struct row *row, struct lane_want *want,
+                              struct error *error) {
+    enum answer held = db_step(&store->db, row, error);
     CRASH_POINT("lane_held");
-    *taken = db_changes(&store->db) > 0;
-    return true;
+    if (held != YES)
+        return held;
+    want->hold.token = row_int(row, 0);
+    want->rev = row_int(row, 1);
+    row_done(row);
+    return YES;
 }
 
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,

@@ -130,11 +130,13 @@ bool place_recount(struct store *store, const struct definition *definition, str
 
 /* Takes a free lane for the item that begins with `token`. *taken false: the lane runs. */
 bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, struct error *error);
-/* The same for a command, until that instant. One that held it longer than it said has lost it.
- * With the lane goes one beside it, ~lane, for what ends an instance while a run has the lane: of
- * the two, commands hold one. */
-bool place_hold_until(struct store *store, int64_t lane, int64_t token, time_ms now, time_ms until,
-                      bool *taken, struct error *error);
+/* The same for a command, until an instant, with the token that is given out next. One that held it
+ * longer than it said has lost it. With the lane goes one beside it, ~lane, for what ends an
+ * instance while a run has the lane: of the two, commands hold one. In two parts, for the first
+ * flight of a transaction. NO: the lane runs. */
+struct row *place_hold_ask(struct store *store, const struct lane_want *want, struct error *error);
+enum answer place_hold_answer(struct store *store, struct row *row, struct lane_want *want,
+                              struct error *error);
 /* The same for a command, from the executor that has it and that has died. */
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
                       time_ms until, bool *taken, struct error *error);

@@ -74,11 +74,6 @@ enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, i
     return YES;
 }
 
-enum answer store_instance_rev(struct store *store, int64_t instance, int64_t *rev,
-                               struct error *error) {
-    return instance_rev(store, instance, rev, error);
-}
-
 static bool instance_insert(struct store *store, const struct unit_instance *one, int64_t rev,
                             struct error *error) {
     return db_run(&store->db, error,

@@ -39,34 +39,58 @@ bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, st
     return found != FAILED;
 }
 
-/* NO: it is taken, by a run of *owner, or by a command if that is 0. */
-static enum answer hold_take(struct store *store, int64_t lane, int64_t token, time_ms now,
-                             time_ms until, int64_t *owner, struct error *error) {
+/* The token is that of the question. */
+static enum answer take_from_dead(struct store *store, struct lane_want *want, int64_t token,
+                                  int64_t owner, struct error *error) {
     bool taken = false;
-    *owner = 0;
-    if (!place_hold_until(store, lane, token, now, until, &taken, error))
+    if (!owner || owner == store->self.id || !store->engine->has_died(store, owner))
+        return NO;
+    if (!place_hold_after(store, want->hold.lane, token, owner, want->until, &taken, error))
         return FAILED;
-    if (taken)
-        return YES;
-    if (db_value(&store->db, error, owner, "SELECT owner FROM lane WHERE id=?1", "i", lane) ==
-        FAILED)
-        return FAILED;
-    bool dead = *owner && *owner != store->self.id && store->engine->has_died(store, *owner);
-    if (dead && !place_hold_after(store, lane, token, *owner, until, &taken, error))
-        return FAILED;
+    want->hold.token = taken ? token : 0;
     return taken ? YES : NO;
 }
 
-enum answer store_lane_hold(struct store *store, struct lane_hold *hold, bool ends, time_ms now,
-                            time_ms until, struct error *error) {
-    const int64_t lane = hold->lane, token = meta_token(store);
+/* NO: it is taken, by a run of *owner, or by a command if that is 0. */
+static enum answer hold_take(struct store *store, struct lane_want *want, int64_t token,
+                             int64_t *owner, struct error *error) {
+    struct row *row = store->wanted ? store->wanted : place_hold_ask(store, want, error);
+    store->wanted = NULL;
+    *owner = 0;
+    enum answer held = place_hold_answer(store, row, want, error);
+    if (held != NO)
+        return held;
+    if (db_value(&store->db, error, owner, "SELECT owner FROM lane WHERE id=?1", "i",
+                 want->hold.lane) == FAILED)
+        return FAILED;
+    return take_from_dead(store, want, token, *owner, error);
+}
+
+/* What ends the instance does not mind a run: it holds what keeps other commands off. */
+static enum answer hold_take_any(struct store *store, struct lane_want *want, struct error *error) {
+    const int64_t token = meta_token(store);
     int64_t owner = 0, none = 0;
-    enum answer held = hold_take(store, lane, token, now, until, &owner, error);
-    bool beside = held == NO && ends && owner;
-    if (beside)
-        held = hold_take(store, ~lane, token, now, until, &none, error);
-    *hold = (struct lane_hold){.lane = beside && held == YES ? ~lane : lane,
-                               .token = held == YES ? token : 0};
+    enum answer held = hold_take(store, want, token, &owner, error);
+    if (held != NO || !want->ends || !owner)
+        return held;
+    want->hold.lane = ~want->hold.lane;
+    return hold_take(store, want, token, &none, error);
+}
+
+enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error) {
+    const int64_t lane = want->hold.lane;
+    want->hold.token = want->rev = 0;
+    store->want = want;
+    store->wanted = NULL;
+    bool begun = store_begin(store, STORE_HOLD, error);
+    enum answer held = begun ? hold_take_any(store, want, error) : FAILED;
+    store->want = NULL;
+    store->wanted = NULL;
+    if (held == YES)
+        return store_commit(store, error) ? YES : FAILED;
+    want->hold.lane = lane;
+    if (begun)
+        store_rollback(store);
     return held;
 }
 

@@ -1,5 +1,6 @@
 /* lane_page_contract.c - jobs of many lanes are taken a page at a time: each once, in the order of
- * its lane, and with few waits for the server. Run with spec/postgres/contracts. */
+ * its lane, and with few waits for the server. A command holds a lane with fewer. Run with
+ * spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/db/connection.h"
 
@@ -102,7 +103,31 @@ static void drain(struct contract *c) {
     EXPECT(ROWS("ready") == 0 && ROWS("parked") == 0 && ROWS("lane") == 0 && ROWS("locks") == 0);
 }
 
+static enum answer hold(struct contract *c, struct lane_want *want) {
+    return store_lane_hold(c->store, want, &c->error);
+}
+
+/* The lane goes with the flight that begins, and the commit is the other one. */
+static void holds(struct contract *c) {
+    struct lane_want one = {{7, 0}, 7, false, NOW, NOW + 1000, 0};
+    struct lane_want other = one, late = one, end = one, stale = one;
+    const struct session *session = &postgres_of(c->store)->session;
+    EXPECT(hold(c, &stale) == YES && stale.hold.token);
+    late.now = NOW + 1000;
+    late.until = NOW + 2000;
+    const int64_t before = session->waits;
+    EXPECT(hold(c, &late) == YES && session->waits - before == 2);
+    EXPECT(late.hold.token > stale.hold.token);
+    EXPECT(hold(c, &other) == NO && !other.hold.token && other.hold.lane == 7);
+    end.ends = true;
+    EXPECT(hold(c, &end) == NO && ROWS("lane") == 1);
+    EXPECT(store_begin(c->store, STORE_HOLD, &c->error) &&
+           store_lane_release(c->store, &stale.hold, &c->error) &&
+           store_commit(c->store, &c->error) && ROWS("lane") == 1);
+}
+
 static const struct check checks[] = {
+    {"a command holds a lane with two waits, and what it has lost is not released", holds},
     {"each job of many lanes is taken once, in the order of its lane", drain},
 };
 
