@@ -116,6 +116,26 @@ describe("the comparison of random processes", function()
   end)
 end)
 
+-- One job fails while another one ends the sub-process in which both run.
+local function ended_beside()
+  local failing = { kind = "step", id = "a1", async = true, beside = true, fails = 2 }
+  local ends = { kind = "step", id = "a2", async = true, beside = true }
+  return { { kind = "halt", id = "h1", how = "terminate", thrower = {}, lists = { { failing },
+    { ends } } } }
+end
+
+describe("a job that fails while its activity is cut off", function()
+  it("leaves nothing in the store", function()
+    local processes = {}
+    for i = 1, 40 do
+      processes[i] = { key = "p" .. i, list = ended_beside() }
+    end
+    local run = process_runs.run(processes, { workers = 6, executors = 1, kills = 0 })
+    assert.same({}, run.problems)
+    assert.is_nil(run.store)
+  end)
+end)
+
 describe("random processes by executors, seed " .. SEED, function()
   it("call, write and end as the model says", function()
     math.randomseed(SEED)
