@@ -212,7 +212,7 @@ local function read_calls(self)
   for key, id, activity in process.read(self.log):gmatch("(%S+) (%d+) (%S+) %d+\n") do
     if self.instances[id] then
       add(self.instances[id].calls, activity)
-    else
+    elseif not key:find("_", 1, true) then -- a unit that lost, or died, may have called a process
       self:problem(key, "%s called for instance %s, which is not there", activity, id)
     end
   end
