@@ -80,7 +80,8 @@ local writers = {
 
   -- Of processes: a file a table.
   process = { rules "process/version" }, process_version = { rules "process/version" },
-  instance = { rules "process/instance" }, subscription = { rules "process/subscription" },
+  instance = { rules "process/instance", rules "ground/frames" },
+  subscription = { rules "process/subscription" },
   kept_message = { rules "process/message" },
   large_value = { rules "process/large_value" },
   searched = { rules "process/searched" }, searched_name = { rules "process/searched" },
@@ -99,7 +100,7 @@ local writers = {
   tray = { engine "beside/group_commit", engine "life/restore" },
   location = { engine "beside/location" },
 
-  batch = with(batch, rules "batch/batch", rules "clean/clean"),
+  batch = with(batch, rules "batch/batch", rules "job/tally", rules "clean/clean"),
   batch_config = { rules "batch/fill", rules "batch/commands", rules "batch/left",
     rules "clean/clean" },
   batch_part = batch,

@@ -1,4 +1,5 @@
 #include "job/unit.h"
+#include "job/job.h"
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,4 +33,15 @@ char *unit_text(struct unit *unit, const char *text, size_t size) {
     memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
+}
+
+void unit_show(const struct unit *unit, struct job *job, bool with_frame) {
+    for (size_t i = 0; unit && job->instance_id && i < unit->instance_count; i++)
+        if (unit->instances[i].id == job->instance_id) {
+            job->version = unit->instances[i].version;
+            job->frame_rev = with_frame ? unit->rev : 0;
+            job->frame = with_frame ? unit->instances[i].frame : NULL;
+            job->parent = unit->instances[i].parent;
+            job->business_key = unit->instances[i].key;
+        }
 }

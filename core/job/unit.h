@@ -108,4 +108,9 @@ void *unit_room(struct unit *unit, size_t count, size_t size);
 /* A copy of a text in the unit; NULL: no memory. */
 char *unit_text(struct unit *unit, const char *text, size_t size);
 
+struct job;
+/* Gives a job that a unit has created what it has to know of its instance, and if wanted the frame
+ * that the unit leaves; borrowed from the unit. */
+void unit_show(const struct unit *unit, struct job *job, bool with_frame);
+
 #endif

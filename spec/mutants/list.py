@@ -641,11 +641,13 @@ MUTANTS = [
     " AND i.ended IS NULL AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
 """, """
     " FROM job j WHERE j.id=" job
-"""), (PLACES, """
-        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
+"""), ("core/store/rules/record/incident.c", """
+    return row->retries <= 0 ? incident_open(store, row, INCIDENT_FAILED_JOB, now, error)
+                             : place_row(store, row, now, error);
 """, """
-        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error) &&
-               incident_open(store, row, INCIDENT_WORKER_DIED, now, error);
+    return row->retries <= 0 ? incident_open(store, row, INCIDENT_FAILED_JOB, now, error) &&
+                                   incident_open(store, row, INCIDENT_WORKER_DIED, now, error)
+                             : place_row(store, row, now, error);
 """)]},
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
@@ -658,12 +660,19 @@ MUTANTS = [
 """)]},
     {"name": "dead-runs-again", "by": "I8 I10 I15 I17",
      "breaks": "a job without retries is taken like any other",
-     "changes": [(PLACES, """
-    if (row->retries <= 0)
-        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
+     "changes": [("core/store/rules/record/incident.c", """
+    return row->retries <= 0 ? incident_open(store, row, INCIDENT_FAILED_JOB, now, error)
+                             : place_row(store, row, now, error);
 """, """
     if (row->retries <= 0 && !incident_open(store, row, INCIDENT_FAILED_JOB, now, error))
         return false;
+    return place_row(store, row, now, error);
+"""), (PLACES, """
+    if (row->retries <= 0)
+        return true;
+    if (row->suspended)
+""", """
+    if (row->suspended)
 """)]},
 
     # ---- leaving, losing
@@ -708,10 +717,10 @@ MUTANTS = [
     {"name": "dead-executors-jobs-lost", "by": "I1 I15 I18", "faults": "kill,kill",
      "breaks": "what a dead executor had locked is unlocked without a place to stand in",
      "changes": [(LOCKS, """
-    return place_row(store, &row, what->now, error) &&
+    return incident_place(store, &row, what->now, error) &&
            (!row.repeats || occurrence_left(store, &row, error));
 """, """
-    return (what->slots || place_row(store, &row, what->now, error)) &&
+    return (what->slots || incident_place(store, &row, what->now, error)) &&
            (!row.repeats || occurrence_left(store, &row, error));
 """)]},
     {"name": "pre-locked-lost", "by": "I18",
@@ -865,14 +874,14 @@ MUTANTS = [
 """)]},
     {"name": "batch-miscounted", "by": "I14 I18",
      "breaks": "of several jobs of a batch that end together one is counted",
-     "changes": [("core/store/rules/batch/batch.c", """
+     "changes": [("core/store/rules/job/tally.c", """
     tally->gone++;
 """, """
     tally->gone = 1;
 """)]},
     {"name": "batch-counts-the-undone", "by": "spec/core/store/batch_contract",
      "breaks": "a job of a batch is counted although its success was rolled back",
-     "changes": [("core/store/rules/batch/batch.c", """
+     "changes": [("core/store/rules/job/tally.c", """
 const struct txn_hook batch_hook = {.before_commit = batch_write, .rolled_back = batch_rolled_back};
 """, """
 const struct txn_hook batch_hook = {.before_commit = batch_write};

@@ -4,13 +4,14 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
+#include "store/rules/ground/frames.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/mark.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/place/spared.h"
 #include "store/rules/place/suspects.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
@@ -22,7 +23,7 @@
  * known. */
 static const struct txn_hook *const hooks[] = {&catalog_hook,
                                                &fleet_hook,
-                                               &instance_hook,
+                                               &frames_hook,
                                                &tell_hook,
                                                &batch_hook,
                                                &releases_hook,

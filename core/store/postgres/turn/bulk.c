@@ -1,5 +1,6 @@
 /* bulk.c - the rows that a bulk keeps (rules/record/bulk.h), written as a set: an array a column.
  */
+#include "store/rules/record/bulk.h"
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/connection.h"
 #include "store/postgres/db/driver.h"

@@ -6,6 +6,7 @@
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/connection.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/record/bulk.h"
 
 #define LISTS " FROM unnest(?, ?, ?, ?, ?) AS s(stream, quota, rank, place, id)"
 #define READY                                                                                      \

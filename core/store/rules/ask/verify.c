@@ -2,6 +2,7 @@
 #include "store/rules/process/verify.h"
 #include "store/rules/create/intake.h"
 #include "store/rules/ground/state.h"
+#include "store/rules/place/places.h"
 #include "store/rules/process/stuck_instance.h"
 
 #define NO_PURGE_PENDING                                                                           \

@@ -1,6 +1,7 @@
 #include "store/rules/create/claims.h"
+#include "store/rules/create/create.h"
 #include "store/rules/place/backlog.h"
-#include "store/rules/work/work.h"
+#include "store/rules/record/bulk.h"
 #include <stdlib.h>
 #include <string.h>
 

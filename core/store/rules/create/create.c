@@ -1,5 +1,6 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row
  * (rules §1; §7: an override on the definition; §12: suspended ones). */
+#include "store/rules/create/create.h"
 #include "base/crash_point.h"
 #include "store/rules/create/claims.h"
 #include "store/rules/create/cycle.h"
@@ -11,9 +12,9 @@
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/unique.h"
-#include "store/rules/process/version.h"
+#include "store/rules/record/bulk.h"
+#include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/work/work.h"
 
 static void create_priority(struct job_spec *spec, const struct catalog_stream *stream) {
     if (stream->definition->overridden && !spec->priority_given)
@@ -156,7 +157,8 @@ static bool create_written(struct store *store, struct job_spec *spec,
         return true;
     enum answer locked = prelock(store, job, now, error);
     return locked != FAILED &&
-           (locked ? place_lock_row(&store->db, job, error) : place_row(store, &row, now, error)) &&
+           (locked ? place_lock_row(&store->db, job, error)
+                   : incident_place(store, &row, now, error)) &&
            CRASH_POINT("create_placed");
 }
 

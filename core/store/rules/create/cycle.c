@@ -1,5 +1,6 @@
 #include "store/rules/create/cycle.h"
 #include "base/crash_point.h"
+#include "store/rules/create/create.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/job/job_commands.h"
@@ -7,8 +8,8 @@
 #include "store/rules/place/places.h"
 #include "store/rules/place/unique.h"
 #include "store/rules/record/history.h"
+#include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/work/work.h"
 #include "time/repeat.h"
 #include "time/schedule_policy.h"
 #include <string.h>
@@ -199,7 +200,7 @@ static bool defer_place(struct store *store, const struct job *job, time_ms due,
                           .created = job->created,
                           .place = due,
                           .retries = job->retries};
-    return place_row(store, &row, now, error);
+    return incident_place(store, &row, now, error);
 }
 
 static bool skip_date(struct store *store, const struct job *job, const struct waiting *waiting,

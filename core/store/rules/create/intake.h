@@ -5,9 +5,6 @@
 #include "store/intake.h"
 #include "store/rules/ground/row.h"
 
-/* The row with this id belongs to an intake and is in no place yet. */
-#define INTAKE_HAS(id) "EXISTS(SELECT 1 FROM intake i WHERE " id ">i.reached AND " id "<=i.last)"
-
 /* What a row of this table is. */
 struct intake {
     int64_t id, reached, last, removed;

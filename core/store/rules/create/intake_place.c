@@ -5,6 +5,7 @@
 #include "store/rules/create/intake.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
 
 /* So many keep the lock as long as four thousand jobs that are created. */
@@ -43,7 +44,7 @@ static bool place_one(struct store *store, int64_t id, time_ms now, struct error
         return false;
     if (!fair_share_place(store, NULL, &row, now, error))
         return false;
-    return row_write(store, &row, false, error) && place_row(store, &row, now, error) &&
+    return row_write(store, &row, false, error) && incident_place(store, &row, now, error) &&
            tell_placed(store, &row, now, error);
 }
 

@@ -1,11 +1,11 @@
 #include "store/rules/create/prelock.h"
 #include "base/crash_point.h"
+#include "job/unit.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/place/limit.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
-#include "store/rules/process/instance.h"
 
 enum { FEW = 128 }; /* jobs of one run */
 
@@ -55,7 +55,7 @@ static struct job *prelock_copy(struct store *store, const struct job *job, bool
                                 struct error *error) {
     struct job shown = *job;
     row_show(store, &shown);
-    instance_show(store->prelock.creator->unit, &shown, !follows);
+    unit_show(store->prelock.creator->unit, &shown, !follows);
     struct job *copy = job_copy(&shown);
     if (!copy)
         db_no_memory(&store->db, error);

@@ -4,6 +4,7 @@
 #include "store/rules/ground/stream.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/incident.h"
 #include <stdio.h>
 
 /* A message that gets a date is a timer, and the other way round. 0: error. */
@@ -49,5 +50,5 @@ bool replace_job(struct store *store, const struct job_spec *spec, int64_t holde
     if (!row_replace(store, &row, new, error) || !replace_cycle(store, spec, &row, error))
         return false;
     return placeless ||
-           (place_row(store, &row, now, error) && place_expose(store, row.lane, error));
+           (incident_place(store, &row, now, error) && place_expose(store, row.lane, error));
 }

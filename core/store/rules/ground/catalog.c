@@ -216,6 +216,29 @@ const struct catalog_stream *catalog_find(struct catalog *catalog, const struct 
     return NULL;
 }
 
+/* ---- versions of processes ---- */
+
+enum answer version_suspended(struct store *store, int64_t version, struct error *error) {
+    int64_t one = 0;
+    if (!store->catalog.processes)
+        return NO;
+    return db_value(&store->db, error, &one,
+                    "SELECT 1 FROM process_version v JOIN process p ON p.key=v.key WHERE v.id=?1"
+                    " AND (v.suspended<>0 OR p.suspended<>0)",
+                    "i", version);
+}
+
+enum answer version_halts(struct store *store, const struct job *job, struct error *error) {
+    int64_t version = job->execution;
+    if (!store->catalog.processes)
+        return NO;
+    enum answer found = job->instance_id ? db_value(&store->db, error, &version,
+                                                    "SELECT version FROM instance WHERE id=?1", "i",
+                                                    job->instance_id)
+                                         : YES;
+    return found == YES ? version_suspended(store, version, error) : found;
+}
+
 /* ---- the transaction ---- */
 
 bool catalog_changed(struct store *store, struct error *error) {

@@ -60,4 +60,9 @@ const struct catalog_stream *catalog_find(struct catalog *catalog, const struct 
 /* Definitions and suspended instances are read again, here and by everybody else. */
 bool catalog_changed(struct store *store, struct error *error);
 
+/* YES: new instances of the version are refused, as it or its process is suspended. */
+enum answer version_suspended(struct store *store, int64_t version, struct error *error);
+/* YES: the jobs of this one's process wait, as it or the version of its instance is suspended. */
+enum answer version_halts(struct store *store, const struct job *job, struct error *error);
+
 #endif

@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_STORE_RULES_GROUND_ENGINE_H
 #define MOONSHIFT_STORE_RULES_GROUND_ENGINE_H
 
+#include "store/rules/ground/bulk_rows.h"
 #include "store/rules/ground/running.h"
-#include "store/rules/record/bulk.h"
 #include "store/store.h"
 
 struct catalog_stream;

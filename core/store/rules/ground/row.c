@@ -1,6 +1,6 @@
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/care.h"
-#include "store/rules/place/suspects.h"
+#include "store/rules/ground/suspect_list.h"
 #include <string.h>
 
 #define READ_TEXT(member) job->member = row_text(row, ROW_##member);

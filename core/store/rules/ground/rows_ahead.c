@@ -1,6 +1,6 @@
 /* rows_ahead.c - rows of jobs that are read ahead for a command, in one statement (row.h). */
+#include "store/rules/ground/row.h"
 #include "store/rules/ground/txn_hook.h"
-#include "store/rules/place/places.h"
 #include <stdlib.h>
 
 void row_want_end(struct store *store) {

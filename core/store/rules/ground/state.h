@@ -4,11 +4,11 @@
 
 #include "store/intake.h"
 #include "store/provision.h"
+#include "store/rules/ground/bulk_rows.h"
 #include "store/rules/ground/catalog.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/id_set.h"
 #include "store/rules/ground/peers.h"
-#include "store/rules/record/bulk.h"
 #include "store/sql/db.h"
 #include "store/store.h"
 

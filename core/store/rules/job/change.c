@@ -1,9 +1,11 @@
 #include "store/rules/job/change.h"
-#include "store/rules/batch/batch.h"
 #include "store/rules/create/occurrence.h"
+#include "store/rules/job/job_commands.h"
+#include "store/rules/job/tally.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/incident.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +119,7 @@ bool change_move(struct store *store, const struct job_row *old, struct job_row 
     if (row->token)
         return true;
     bool stays_dead = old->retries == 0 && row->retries == 0; /* it has no place */
-    return (stays_dead || place_row(store, row, now, error)) &&
+    return (stays_dead || incident_place(store, row, now, error)) &&
            place_expose(store, row->lane, error) &&
            (!row->repeats || occurrence_left(store, row, error));
 }

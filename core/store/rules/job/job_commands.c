@@ -1,10 +1,11 @@
 /* job_commands.c - what an operator does to jobs (rules §11, §12). Due dates are in due_date.c,
  * cycles in recycle.c. */
-#include "store/rules/batch/batch.h"
+#include "store/rules/job/job_commands.h"
 #include "store/rules/create/cycle.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/job/change.h"
+#include "store/rules/job/tally.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/history.h"

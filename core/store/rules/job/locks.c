@@ -1,9 +1,9 @@
 #include "store/rules/job/locks.h"
 #include "base/crash_point.h"
 #include "base/list.h"
-#include "store/rules/batch/batch.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/job/tally.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/suspects.h"
@@ -106,7 +106,7 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
         return found == NO;
     if (locks_has_crashed(what, lock) && !locks_crashed(store, what, &row, error))
         return false;
-    return place_row(store, &row, what->now, error) &&
+    return incident_place(store, &row, what->now, error) &&
            (!row.repeats || occurrence_left(store, &row, error));
 }
 
@@ -116,7 +116,7 @@ bool locks_blame(struct store *store, const struct locks_free *what, struct erro
     if (found != YES || row.token)
         return found != FAILED;
     return place_remove(store, &row, error) && locks_crashed(store, what, &row, error) &&
-           place_row(store, &row, what->now, error);
+           incident_place(store, &row, what->now, error);
 }
 
 /* Says which rows are read next. */

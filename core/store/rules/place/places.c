@@ -4,7 +4,6 @@
 #include "store/rules/place/limit.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/spared.h"
-#include "store/rules/record/incident.h"
 
 enum { FEW = 32 }; /* parts of `ready` */
 
@@ -54,7 +53,7 @@ static bool row_waits(const struct job_row *row, time_ms now) {
 
 bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error) {
     if (row->retries <= 0)
-        return incident_open(store, row, INCIDENT_FAILED_JOB, now, error);
+        return true;
     if (row->suspended)
         return true;
     if (row_waits(row, now))

@@ -12,6 +12,9 @@
 
 #include "store/rules/ground/row.h"
 
+/* The row with this id belongs to an intake and is in no place yet. */
+#define INTAKE_HAS(id) "EXISTS(SELECT 1 FROM intake i WHERE " id ">i.reached AND " id "<=i.last)"
+
 /* Where a job stands in `ready` or `parked`. */
 struct place_key {
     int64_t stream, rank, place, id, lane; /* rank: ~priority; lane 0: none */
@@ -29,7 +32,8 @@ static inline bool place_is_plain(const struct job *job) {
            !job->instance_id && job->payload_size <= PLAIN_PAYLOAD;
 }
 
-/* Puts an unlocked job where its row says: dead (opens an incident), suspended, timer or ready. */
+/* Puts an unlocked job where its row says: into ready or timer, or nowhere: dead or suspended. A
+ * dead one has an incident besides, see incident_place. */
 bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error);
 /* The same of a job that is alive and not suspended, but for the row of its place, which is written
  * later. True: that is one of `timer`. */

@@ -1,5 +1,4 @@
 #include "store/rules/place/suspects.h"
-#include "base/list.h"
 #include "store/rules/place/places.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,53 +6,6 @@
 enum { ALONE = 10000 };   /* ms that a suspect runs alone at most, */
 enum { BEGIN_BY = 1000 }; /* within which it has to begin once it is locked, */
 enum { SPARED = 10000 };  /* and for which an executor is waited for after the store was away */
-
-/* ---- which jobs are suspects ---- */
-
-void suspects_clear(struct suspects *suspects) {
-    free(suspects->list);
-    *suspects = (struct suspects){0};
-}
-
-static bool add_one(struct suspects *suspects, int64_t job) {
-    int64_t *list = list_room(suspects->list, suspects->count, sizeof *list);
-    if (!list)
-        return false;
-    suspects->list = list;
-    list[suspects->count++] = job;
-    return true;
-}
-
-bool suspects_refresh(struct store *store, struct error *error) {
-    struct suspects *suspects = &store->suspects;
-    enum answer step = NO;
-    if (suspects->version == store->meta.executors)
-        return true;
-    suspects_clear(suspects);
-    struct row *rows = db_query(&store->db, error, "SELECT job FROM suspect ORDER BY job", "");
-    while ((step = db_step(&store->db, rows, error)) == YES)
-        if (!add_one(suspects, row_int(rows, 0))) {
-            row_done(rows);
-            return db_no_memory(&store->db, error);
-        }
-    if (step == NO)
-        suspects->version = store->meta.executors;
-    return step == NO;
-}
-
-static int by_id(const void *left, const void *right) {
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-static int64_t *find(const struct suspects *suspects, int64_t job) {
-    return suspects->count ? bsearch(&job, suspects->list, suspects->count, sizeof job, by_id)
-                           : NULL;
-}
-
-bool suspects_find(const struct store *store, int64_t job) {
-    return find(&store->suspects, job) != NULL;
-}
 
 /* ---- their runs ---- */
 
@@ -95,7 +47,7 @@ bool suspects_start(struct store *store, struct job *job, time_ms now, struct er
 
 bool suspects_acquit(struct store *store, const struct job *job, struct error *error) {
     struct suspects *suspects = &store->suspects;
-    int64_t *found = find(suspects, job->id);
+    int64_t *found = suspects_at(suspects, job->id);
     if (found) {
         suspects->count--;
         memmove(found, found + 1,

@@ -8,18 +8,10 @@
 #ifndef MOONSHIFT_STORE_RULES_PLACE_SUSPECTS_H
 #define MOONSHIFT_STORE_RULES_PLACE_SUSPECTS_H
 
-#include "store/rules/ground/state.h"
+#include "store/rules/ground/suspect_list.h"
 
-/* In a transaction: reads which jobs are suspects, unless that is known. An executor that vanishes
- * is the only source of new ones. */
-bool suspects_refresh(struct store *store, struct error *error);
-void suspects_clear(struct suspects *suspects);
-bool suspects_find(const struct store *store, int64_t job);
 /* The same as the store has it, outside of a transaction. */
 enum answer suspects_ask(struct store *store, int64_t job, struct error *error);
-static inline bool suspects_has(const struct store *store, int64_t job) {
-    return store->suspects.count && suspects_find(store, job);
-}
 
 /* The suspect that an executor has begun last, and until when the next one waits for its end. */
 struct suspect_run {

@@ -1,7 +1,8 @@
 #include "store/rules/place/unique.h"
 #include "base/crash_point.h"
-#include "store/rules/create/intake.h"
+#include "store/intake.h"
 #include "store/rules/ground/engine.h"
+#include "store/rules/place/places.h"
 
 #define EXPIRED "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT ?2"
 

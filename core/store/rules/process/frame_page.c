@@ -1,5 +1,5 @@
 #include "store/rules/process/frame_page.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/ground/frames.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static bool read_wanted(struct frame_page *page, struct store *store, int64_t *b
     bool fine = true;
     if (!page->wanted_count)
         return true;
-    if (!instances_flush(store, error))
+    if (!frames_flush(store, error))
         return false;
     struct row *row = query(page, store, error);
     enum answer step = db_step(&store->db, row, error);

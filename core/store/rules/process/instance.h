@@ -8,7 +8,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
 
 #include "job/unit.h"
-#include "store/rules/ground/state.h"
+#include "store/rules/ground/frames.h"
 
 /* The rev as the open transaction has it. NO: the instance has ended, or never was. */
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);
@@ -22,15 +22,5 @@ bool instance_write(struct store *store, const struct unit_instance *one, int64_
                     struct error *error);
 /* Removes the row of an instance that has ended. */
 bool instance_remove(struct store *store, int64_t id, struct error *error);
-
-/* Writes the frames that are kept back. */
-bool instances_flush(struct store *store, struct error *error);
-/* Forgets them, as the rows are rolled back to where they were flushed last. */
-void instances_forget(struct store *store);
-extern const struct txn_hook instance_hook;
-
-/* Gives a job that a unit has created what it has to know of its instance, and if wanted the frame
- * that the unit leaves; borrowed from the unit. */
-void instance_show(const struct unit *unit, struct job *job, bool with_frame);
 
 #endif

@@ -137,16 +137,6 @@ bool versions_deploy(struct store *store, const struct store_deployment *deploym
     return true;
 }
 
-enum answer version_suspended(struct store *store, int64_t version, struct error *error) {
-    int64_t one = 0;
-    if (!store->catalog.processes)
-        return NO;
-    return db_value(&store->db, error, &one,
-                    "SELECT 1 FROM process_version v JOIN process p ON p.key=v.key WHERE v.id=?1"
-                    " AND (v.suspended<>0 OR p.suspended<>0)",
-                    "i", version);
-}
-
 bool version_suspend(struct store *store, const char *key, int64_t number, int how,
                      struct error *error) {
     bool done = number
@@ -172,15 +162,4 @@ enum answer version_holds(struct store *store, int64_t instance, struct error *e
                     " process p ON p.key=v.key WHERE i.id=?1 AND (v.suspended&2<>0 OR"
                     " p.suspended&2<>0)",
                     "i", instance);
-}
-
-enum answer version_halts(struct store *store, const struct job *job, struct error *error) {
-    int64_t version = job->execution;
-    if (!store->catalog.processes)
-        return NO;
-    enum answer found = job->instance_id ? db_value(&store->db, error, &version,
-                                                    "SELECT version FROM instance WHERE id=?1", "i",
-                                                    job->instance_id)
-                                         : YES;
-    return found == YES ? version_suspended(store, version, error) : found;
 }

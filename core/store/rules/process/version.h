@@ -24,10 +24,4 @@ bool version_suspend(struct store *store, const char *key, int64_t number, int h
 /* YES: the instance is suspended with its process, or with the version of it. */
 enum answer version_holds(struct store *store, int64_t instance, struct error *error);
 
-/* YES: the jobs of this one's process wait, as it or the version of its instance is suspended. */
-enum answer version_halts(struct store *store, const struct job *job, struct error *error);
-
-/* YES: new instances of the version are refused, as it or its process is suspended. */
-enum answer version_suspended(struct store *store, int64_t version, struct error *error);
-
 #endif

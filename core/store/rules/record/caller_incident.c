@@ -1,7 +1,7 @@
 #include "store/rules/record/caller_incident.h"
 #include "base/crash_point.h"
 #include "base/json.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/ground/frames.h"
 #include "store/rules/record/frame.h"
 #include <string.h>
 
@@ -77,7 +77,7 @@ static enum answer instance_of(struct store *store, int64_t id, int64_t *instanc
 bool caller_incidents_open(struct store *store, int64_t id, time_ms now, struct error *error) {
     struct climb climb = {.root = id, .cause = id};
     enum answer more = instance_of(store, id, &climb.called, error);
-    if (more == YES && !instances_flush(store, error)) /* the frames as they are now */
+    if (more == YES && !frames_flush(store, error)) /* the frames as they are now */
         return false;
     for (int i = 0; more == YES && i < CALLERS_MAX; i++)
         more = climb_one(store, &climb, now, error);

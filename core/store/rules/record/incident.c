@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "job/command.h"
+#include "store/rules/place/places.h"
 #include "store/rules/record/caller_incident.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/record/tell.h"
@@ -67,6 +68,12 @@ bool incident_open(struct store *store, const struct job_row *job, const char *t
     bool done = incident_insert(store, row, job->id, type, now, error);
     row_done(row);
     return done && incident_tell(store, job, type, now, error);
+}
+
+bool incident_place(struct store *store, const struct job_row *row, time_ms now,
+                    struct error *error) {
+    return row->retries <= 0 ? incident_open(store, row, INCIDENT_FAILED_JOB, now, error)
+                             : place_row(store, row, now, error);
 }
 
 /* What the row says may be what is wrong. */

@@ -40,6 +40,9 @@ bool incident_open(struct store *store, const struct job_row *job, const char *t
  * the message. */
 bool incident_aside(struct store *store, int64_t job, const char *message, time_ms now,
                     struct error *error);
+/* Puts an unlocked job where its row says (place_row); a dead one gets an incident. */
+bool incident_place(struct store *store, const struct job_row *row, time_ms now,
+                    struct error *error);
 /* True if nobody is told of incidents: then no answer of the statement that writes them is needed.
  */
 static inline bool incident_untold(const struct store *store) {

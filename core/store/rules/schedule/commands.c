@@ -1,10 +1,10 @@
 /* commands.c - what an operator does to a schedule: pause, resume, run now (rules §20). */
+#include "store/rules/create/create.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/job/job_commands.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/schedule/schedule.h"
-#include "store/rules/work/work.h"
 #include <stdio.h>
 
 struct kept {

@@ -10,6 +10,7 @@
 #include "store/rules/place/spared.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/frame_page.h"
+#include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
 #include "store/rules/work/taking.h"
 #include "store/rules/work/work.h"

@@ -8,6 +8,7 @@
 #include "store/rules/create/occurrence.h"
 #include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
+#include "store/rules/ground/frames.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/job/stuck.h"
 #include "store/rules/place/admission.h"
@@ -18,9 +19,9 @@
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/caller.h"
-#include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/unit_write.h"
+#include "store/rules/record/bulk.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/tell.h"
@@ -156,14 +157,15 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
         (!outcome->told && !tell_failure(store, outcome, row->retries, now, error)))
         return false;
     CRASH_POINT("settle_failed");
-    return place_row(store, row, now, error);
+    return incident_place(store, row, now, error);
 }
 
 /* Puts the job into its place. A job that was dead before a run by hand and is so after it has
  * none, and its incident is open already. */
 static bool settle_place(struct store *store, const struct outcome *outcome,
                          const struct job_row *row, time_ms now, struct error *error) {
-    return (row->retries == 0 && outcome->job->retries == 0) || place_row(store, row, now, error);
+    return (row->retries == 0 && outcome->job->retries == 0) ||
+           incident_place(store, row, now, error);
 }
 
 static bool settle_snooze(struct store *store, struct outcome *outcome, struct job_row *row,
@@ -401,7 +403,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     const struct rate_clock rates = store->rate_clock;
     const struct left_point point = left_point(store);
     const struct tell_point told = tell_point(store);
-    if (!instances_flush(store, error) || !db_run(&store->db, error, "SAVEPOINT outcome", ""))
+    if (!frames_flush(store, error) || !db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error) &&
         db_run(&store->db, error, "RELEASE outcome", ""))
@@ -413,7 +415,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     store->rate_clock = rates;
     left_return(store, point);
     tell_return(store, told);
-    instances_forget(store);
+    frames_forget(store);
     store->incidents = store->lines = -1;
     store->catalog.version = 0;
     parked_lanes_forget(store);

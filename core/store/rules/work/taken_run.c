@@ -5,6 +5,7 @@
  * number of rows that have left proves that none has left besides. A job that is parked alone
  * leaves by its key. Where jobs without a date are read past, jobs are parked alone. */
 #include "store/rules/place/parked_lanes.h"
+#include "store/rules/record/bulk.h"
 #include "store/rules/work/taking.h"
 
 static struct place_key cursor_key(const struct cursor *cursor) {

@@ -36,11 +36,8 @@
 #ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
 #define MOONSHIFT_STORE_RULES_WORK_WORK_H
 
-#include "store/rules/ground/state.h"
+#include "store/rules/create/create.h"
 
-bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
-                 struct error *error);
-int64_t work_reserve_ids(struct store *store, int count, struct error *error);
 bool work_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
                struct error *error);
 bool work_leave(struct store *store, struct error *error);
@@ -82,13 +79,6 @@ bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, stru
     .acquire_stats = work_acquire_stats, .take = work_take, .extend = work_extend,                 \
     .holds = work_holds, .ask_lost = work_ask_lost, .next = work_next,                             \
     .retries_wait = work_retries_wait
-
-/* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
-int64_t create_deployment(const struct store *store, const char *handler);
-
-/* One more job of the same stream, like one that was there before; fills in what is new. */
-bool create_occurrence(struct store *store, struct job_spec *spec,
-                       const struct catalog_stream *stream, time_ms now, struct error *error);
 
 /* Puts whole jobs in the place of those that were locked unread. The rows (ROW_COLUMNS) come in the
  * order of the jobs; those of some may be gone. */

@@ -12,7 +12,7 @@
  * ticket, in the same transaction. If the writer dies before it has marked the request, the next
  * writer finds the row, and in it the job. So a request is never done twice. */
 #include "base/crash_point.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/ground/frames.h"
 #include "store/rules/work/work.h"
 #include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
@@ -98,7 +98,7 @@ static bool create(struct round *round, struct opener *from, struct mailbox_answ
 static enum answer write_unit(struct store *store, struct unit_letter *letter, time_ms now,
                               struct error *error) {
     enum answer done = work_unit(store, &letter->outcome, &letter->entry, now, error);
-    return done == FAILED || instances_flush(store, error) ? done : FAILED;
+    return done == FAILED || frames_flush(store, error) ? done : FAILED;
 }
 
 static bool settle(struct round *round, struct opener *from, struct mailbox_answer *answer,

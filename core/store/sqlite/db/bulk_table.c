@@ -1,5 +1,6 @@
 #include "store/sqlite/db/bulk_table.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/bulk.h"
 #include "store/rules/record/history.h"
 #include "store/sqlite/db/connection.h"
 #include <stdlib.h>

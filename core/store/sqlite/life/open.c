@@ -3,11 +3,12 @@
 #include "store/rules/create/prelock.h"
 #include "store/rules/fleet/beside.h"
 #include "store/rules/ground/capacity.h"
+#include "store/rules/ground/frames.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/place/suspects.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
 #include "store/rules/work/work.h"
 #include "store/sqlite/beside/life_sign.h"
@@ -32,10 +33,10 @@
  * memory, signs of life go, and others are notified while the capacity is still known; the files of
  * the dead come last. */
 static const struct txn_hook *const open_hooks[] = {
-    &catalog_hook, &fleet_hook,      &instance_hook, &tell_hook,
-    &batch_hook,   &bulk_hook,       &purge_hook,    &parked_lanes_hook,
-    &sign_hook,    &rate_limit_hook, &notify_hook,   &capacity_hook,
-    &prelock_hook, &reap_hook,       &lasting_hook,  NULL};
+    &catalog_hook, &fleet_hook,      &frames_hook,  &tell_hook,
+    &batch_hook,   &bulk_hook,       &purge_hook,   &parked_lanes_hook,
+    &sign_hook,    &rate_limit_hook, &notify_hook,  &capacity_hook,
+    &prelock_hook, &reap_hook,       &lasting_hook, NULL};
 
 static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
     return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));

@@ -1,6 +1,6 @@
 #include "store/sqlite/turn/purge.h"
 #include "base/crash_point.h"
-#include "store/rules/create/intake.h"
+#include "store/rules/place/places.h"
 #include "store/sqlite/db/engine.h"
 #include <stdlib.h>
 #include <string.h>
