@@ -121,8 +121,8 @@ local writers = {
 
 -- What is written is decided by store->rules. These read other settings, or hand all of them on:
 -- docs/design.md says why.
-local of_settings = { "batch", "cleanup", "fair_share", "fill", "left", "provision", "registration",
-  "seed" }
+local of_settings = { "batch", "cleanup", "cleanup", "fair_share", "fill", "left", "provision",
+  "registration", "seed" }
 
 -- The texts of C strings that stand side by side, joined; one string a line.
 local function strings(text)

@@ -353,10 +353,10 @@ local function is_alone(list)
 end
 
 -- count(list, pick, seen, whole) -> what one instance does: { calls, ends, cancels, jobs, idle,
--- called }, { least, most } by activity; `failures` of jobs; `again`: so often a handler may be
--- called once more, by units that lost; `orders` are pairs of sets of activities, of which the
--- first ends before the second. `seen` has what ended, by activity; `whole` says that nothing has
--- cancelled the instance.
+-- called }, { least, most } by activity. `failures` are those of jobs. `again` says how often a
+-- handler may be called once more, by units that lost. `orders` are pairs of sets of activities,
+-- of which the first ends before the second. `seen` has what ended, by activity; `whole` says that
+-- nothing has cancelled the instance.
 function process_model.count(list, pick, seen, whole)
   local self = { pick = pick, seen = seen, calls = {}, ends = {}, cancels = {}, jobs = {},
     idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0, alone = is_alone(list) }

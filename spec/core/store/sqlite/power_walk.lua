@@ -202,6 +202,7 @@ function life:recover()
 end
 
 function life:finish()
+  self.engine:advance("PT5S") -- the lanes of commands that died are free within `patience`
   for _ = 1, 60 do
     self.engine:instances():each(function(one)
       if one.suspended then
