@@ -43,6 +43,13 @@ local processes = {
         { step "inner2" { run = "book", async = true } } } } } } }]] },
 }
 
+-- A job that ends an instance which its own has called, while that one ends by itself.
+local CALLS = WORDS .. [[return { sub "all" {
+  p.parallel { { p.call "kid" { process = "kid", with = { "pick" } } },
+    { step "slow" { run = "slow", async = true }, step "breaks" { run = "breaks" } } },
+  p.handle "broken" { error = "E1", p.pass "over" {} } } }]]
+local KID = WORDS .. [[return { step "tell" { run = "tell", async = true } }]]
+
 describe("exclusive jobs of one instance", function()
   local place, called
 
@@ -66,6 +73,22 @@ describe("exclusive jobs of one instance", function()
     end
     return counts
   end
+
+  it("do not fail where a called instance has ended that they end", function()
+    local told = place.path .. "/told"
+    place.write("processes/kid.lua", KID)
+    place.write("processes/calls.lua", CALLS)
+    place.write("handlers/tell.lua", ([[return function() assert(io.open(%q, "a")):close() end]])
+      :format(told))
+    place.write("handlers/slow.lua", ([[return function()
+      os.execute("while [ ! -e %s ]; do sleep 0.01; done; sleep 0.2")
+    end]]):format(told))
+    place.write("handlers/breaks.lua", [[return function(job) job:throw "E1" end]])
+    place.moonshift("process", "start", "calls", "-C", place.path)
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "3")
+    assert.equal("[]\n", place.moonshift("instance", "list", "--json"))
+    assert.equal("[]\n", place.moonshift("log", "--outcome", "failed", "--json"))
+  end)
 
   for name, one in pairs(processes) do
     it("are called once for each activity: " .. name, function()

@@ -101,7 +101,10 @@ function Runtime:frame(id)
   if self.own and self.own.id == id then
     return self.own.frame and self.own
   end
-  local row = ask(self.natives, self.host, "frame", { instance = id })
+  local row, message = self.natives.job.query(self.host, "frame", { instance = id })
+  if not row then -- it has ended since this walk's frame was written
+    return message and error(message, 0)
+  end
   for key, value in pairs(row) do
     if value == rules.null then
       row[key] = nil
