@@ -882,9 +882,10 @@ MUTANTS = [
     {"name": "batch-counts-the-undone", "by": "spec/core/store/batch_contract",
      "breaks": "a job of a batch is counted although its success was rolled back",
      "changes": [("core/store/rules/job/tally.c", """
-const struct txn_hook batch_hook = {.before_commit = batch_write, .rolled_back = batch_rolled_back};
+                                    .mark = tally_mark,
+                                    .back = tally_back};
 """, """
-const struct txn_hook batch_hook = {.before_commit = batch_write};
+                                    .mark = tally_mark};
 """)]},
     {"name": "batch-ends-with-failures", "by": "spec/core/store/batch_contract",
      "breaks": "a batch is over although some of its jobs are dead",
@@ -949,9 +950,9 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
     {"name": "parked-again-unseen", "by": "spec/core/store/lanes_contract",
      "breaks": "what is parked again after a rollback is not looked for",
      "changes": [("core/store/rules/place/parked_lanes.c", """
-const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget};
+const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget,
 """, """
-const struct txn_hook parked_lanes_hook = {.rolled_back = NULL};
+const struct txn_hook parked_lanes_hook = {.rolled_back = NULL,
 """)]},
     {"name": "behind-a-failed-sync", "by": "spec/core/store/sqlite/turn/log_sync_contract",
      "breaks": "jobs are written behind a place of the log that may not be on the disk",

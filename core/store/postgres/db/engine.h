@@ -69,8 +69,6 @@ bool postgres_ready_page(struct store *store, struct ready_page *page, struct er
 
 /* left.c: rows of jobs that have succeeded. */
 bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct error *error);
-struct left_point postgres_left_point(const struct store *store);
-void postgres_left_return(struct store *store, struct left_point point);
 bool postgres_left_remove(struct store *store, struct error *error);
 
 /* presence.c: the lock of an executor's session, and its bell. */

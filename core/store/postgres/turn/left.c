@@ -23,12 +23,16 @@ bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct erro
     return true;
 }
 
-struct left_point postgres_left_point(const struct store *store) {
-    return (struct left_point){.count = postgres_of(store)->left.count};
+static bool left_mark(struct store *store, void *point, struct error *error) {
+    (void)error;
+    *(size_t *)point = postgres_of(store)->left.count;
+    return true;
 }
 
-void postgres_left_return(struct store *store, struct left_point point) {
-    postgres_of(store)->left.count = point.count;
+static bool left_back(struct store *store, const void *point, struct error *error) {
+    (void)error;
+    postgres_of(store)->left.count = *(const size_t *)point;
+    return true;
 }
 
 bool postgres_left_remove(struct store *store, struct error *error) {
@@ -53,4 +57,7 @@ static void left_forget(struct store *store) {
 }
 
 const struct txn_hook postgres_left_hook = {.before_commit = postgres_left_remove,
-                                            .rolled_back = left_forget};
+                                            .rolled_back = left_forget,
+                                            .size = sizeof(size_t),
+                                            .mark = left_mark,
+                                            .back = left_back};

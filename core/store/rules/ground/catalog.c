@@ -252,4 +252,10 @@ static void catalog_rolled_back(struct store *store) {
         store->catalog.version = 0;
 }
 
-const struct txn_hook catalog_hook = {.rolled_back = catalog_rolled_back};
+static bool catalog_back(struct store *store, const void *point, struct error *error) {
+    (void)point;
+    store->catalog.version = 0;
+    return catalog_refresh(store, error);
+}
+
+const struct txn_hook catalog_hook = {.rolled_back = catalog_rolled_back, .back = catalog_back};

@@ -93,12 +93,6 @@ struct set {
     void (*found)(struct set *set, int64_t token); /* of SET_FENCE: it is told of each */
 };
 
-/* How far the open transaction has come with rows of jobs that it leaves behind. */
-struct left_point {
-    size_t count;
-    bool mark;
-};
-
 struct store_engine {
     const struct store_sql *sql;
     const struct verify_rule *verify; /* more that store_verify asks, the last without a text */
@@ -132,10 +126,8 @@ struct store_engine {
 
     /* An engine may leave the rows of jobs that have succeeded behind, to remove them later. The
      * row of this one, in the transaction in which it has succeeded. *left false: it must go now.
-     * NULL: the engine leaves none behind, and has none of the next four. */
+     * NULL: the engine leaves none behind, and has none of the next two. */
     bool (*leave_row)(struct store *store, int64_t id, bool *left, struct error *error);
-    struct left_point (*left_point)(const struct store *store);
-    void (*left_return)(struct store *store, struct left_point point);
     /* Removes those of the open transaction, before anything in it may ask for them. NULL: the view
      * `live` hides them. */
     bool (*left_remove)(struct store *store, struct error *error);

@@ -1,5 +1,7 @@
 #include "store/rules/ground/transaction.h"
 #include "store/rules/ground/txn_hook.h"
+#include <stdalign.h>
+#include <stddef.h>
 
 #define BEGIN_WAIT 30000  /* ms until a writer gives up */
 #define HURRIED_WAIT 1000 /* the same where somebody waits for its end */
@@ -75,4 +77,54 @@ void transaction_rolled_back(struct store *store) {
         if ((*hook)->rolled_back)
             (*hook)->rolled_back(store);
     store->meta = store->stored; /* a number that was not written says nothing */
+}
+
+/* ---- a part of it ---- */
+
+static size_t point_size(const struct txn_hook *hook) {
+    const size_t step = alignof(max_align_t);
+    return (hook->size + step - 1) / step * step;
+}
+
+static bool points_mark(struct store *store, char *point, struct error *error) {
+    const char *end = point + TXN_POINTS;
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++) {
+        if (!(*hook)->back)
+            continue;
+        if (point_size(*hook) > (size_t)(end - point))
+            return error_set(error, ERROR_FAILED, "no room for the points of a savepoint");
+        if ((*hook)->mark && !(*hook)->mark(store, point, error))
+            return false;
+        point += point_size(*hook);
+    }
+    return true;
+}
+
+static bool points_return(struct store *store, const char *point, struct error *error) {
+    bool done = true;
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++) {
+        if (!(*hook)->back)
+            continue;
+        done = (*hook)->back(store, point, error) && done;
+        point += point_size(*hook);
+    }
+    store->incidents = store->lines = -1;
+    return done;
+}
+
+bool txn_try(struct store *store, bool (*call)(struct store *store, void *arg, struct error *error),
+             void *arg, bool *undone, struct error *error) {
+    alignas(max_align_t) char points[TXN_POINTS];
+    const struct meta meta = store->meta;
+    struct error ignored = {0};
+    *undone = false;
+    if (!points_mark(store, points, error) || !db_run(&store->db, error, "SAVEPOINT part", ""))
+        return false;
+    if (call(store, arg, error) && db_run(&store->db, error, "RELEASE part", ""))
+        return true;
+    store->meta = meta;
+    *undone = db_run(&store->db, &ignored, "ROLLBACK TO part", "") &&
+              db_run(&store->db, &ignored, "RELEASE part", "") &&
+              points_return(store, points, &ignored);
+    return false;
 }

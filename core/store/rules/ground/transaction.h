@@ -24,4 +24,10 @@ bool transaction_before_commit(struct store *store, struct error *error);
 void transaction_committed(struct store *store);
 void transaction_rolled_back(struct store *store);
 
+/* Does `call`, a part of the open transaction, behind a savepoint. False: it has failed. *undone:
+ * nothing of it stays, in the store or in memory, and the rest of the transaction goes on; else the
+ * transaction is lost. */
+bool txn_try(struct store *store, bool (*call)(struct store *store, void *arg, struct error *error),
+             void *arg, bool *undone, struct error *error);
+
 #endif

@@ -54,7 +54,23 @@ static void batch_rolled_back(struct store *store) {
     store->filling.batch = 0;
 }
 
-const struct txn_hook batch_hook = {.before_commit = batch_write, .rolled_back = batch_rolled_back};
+static bool tally_mark(struct store *store, void *point, struct error *error) {
+    (void)error;
+    *(struct tally *)point = store->tally;
+    return true;
+}
+
+static bool tally_back(struct store *store, const void *point, struct error *error) {
+    (void)error;
+    store->tally = *(const struct tally *)point;
+    return true;
+}
+
+const struct txn_hook batch_hook = {.before_commit = batch_write,
+                                    .rolled_back = batch_rolled_back,
+                                    .size = sizeof(struct tally),
+                                    .mark = tally_mark,
+                                    .back = tally_back};
 
 bool batch_gone(struct store *store, const struct job_row *row, time_ms started, time_ms now,
                 struct error *error) {

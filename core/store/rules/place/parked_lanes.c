@@ -72,4 +72,12 @@ void parked_lanes_forget(struct store *store) {
     store->parked.version = INT64_MIN;
 }
 
-const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget};
+static bool parked_lanes_back(struct store *store, const void *point, struct error *error) {
+    (void)point;
+    (void)error;
+    parked_lanes_forget(store);
+    return true;
+}
+
+const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget,
+                                           .back = parked_lanes_back};

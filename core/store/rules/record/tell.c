@@ -241,9 +241,16 @@ bool tell_write(struct store *store, struct error *error) {
            (!store->tells.events || flush_events(store, error));
 }
 
-struct tell_point tell_point(const struct store *store) {
-    return (struct tell_point){json_array_size(store->tells.incidents),
-                               json_array_size(store->tells.events)};
+/* What is noted so far. */
+struct tell_point {
+    size_t incidents, events;
+};
+
+static bool tell_mark(struct store *store, void *point, struct error *error) {
+    (void)error;
+    *(struct tell_point *)point = (struct tell_point){json_array_size(store->tells.incidents),
+                                                      json_array_size(store->tells.events)};
+    return true;
 }
 
 static void cut(json_t *list, size_t size) {
@@ -251,9 +258,12 @@ static void cut(json_t *list, size_t size) {
         json_array_remove(list, json_array_size(list) - 1);
 }
 
-void tell_return(struct store *store, struct tell_point point) {
-    cut(store->tells.incidents, point.incidents);
-    cut(store->tells.events, point.events);
+static bool tell_back(struct store *store, const void *point, struct error *error) {
+    const struct tell_point *before = point;
+    (void)error;
+    cut(store->tells.incidents, before->incidents);
+    cut(store->tells.events, before->events);
+    return true;
 }
 
 static void tell_clear(struct store *store) {
@@ -262,4 +272,8 @@ static void tell_clear(struct store *store) {
     store->tells.incidents = store->tells.events = NULL;
 }
 
-const struct txn_hook tell_hook = {.before_commit = tell_write, .rolled_back = tell_clear};
+const struct txn_hook tell_hook = {.before_commit = tell_write,
+                                   .rolled_back = tell_clear,
+                                   .size = sizeof(struct tell_point),
+                                   .mark = tell_mark,
+                                   .back = tell_back};

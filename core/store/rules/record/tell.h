@@ -37,12 +37,6 @@ static inline bool tell_flush(struct store *store, struct error *error) {
     return (!store->tells.incidents && !store->tells.events) || tell_write(store, error);
 }
 
-/* What is noted so far, to come back to when a part of the transaction is undone. */
-struct tell_point {
-    size_t incidents, events;
-};
-struct tell_point tell_point(const struct store *store);
-void tell_return(struct store *store, struct tell_point point);
 /* Before the commit what was noted is written; it is forgotten with the transaction. */
 extern const struct txn_hook tell_hook;
 

@@ -1,5 +1,6 @@
 /* fence.c - the locks of many runs that have ended: one statement ends them, where the result is
  * the same (rules §1). */
+#include "store/rules/ground/transaction.h"
 #include "store/rules/place/backlog.h"
 #include "store/rules/place/places.h"
 #include "store/rules/work/work.h"
@@ -12,6 +13,7 @@ enum { SPREAD = 8 };    /* tokens looked at for each outcome, and locks of other
 struct passing {
     int64_t first, room;
     struct outcome **list;
+    bool whole; /* none of their runs has lost its lock so far */
 };
 
 /* True if nothing but the job as it was taken says what becomes of it after the failure. A run by
@@ -101,16 +103,19 @@ static void passing_forget(struct passing *passing) {
             passing->list[at]->fenced = false;
 }
 
+static bool passing_end(struct store *store, void *arg, struct error *error) {
+    struct passing *passing = arg;
+    return passing_all(store, passing, &passing->whole, error) && passing->whole;
+}
+
 /* Ends all locks, or none if one of the runs has lost its lock: then each is asked by itself. */
 static bool passing_try(struct store *store, struct passing *passing, struct error *error) {
-    bool whole = true;
-    if (!db_run(&store->db, error, "SAVEPOINT fence", "") ||
-        !passing_all(store, passing, &whole, error))
-        return false;
-    if (!whole)
-        passing_forget(passing);
-    return (whole || db_run(&store->db, error, "ROLLBACK TO fence", "")) &&
-           db_run(&store->db, error, "RELEASE fence", "");
+    bool undone = false;
+    passing->whole = true;
+    if (txn_try(store, passing_end, passing, &undone, error))
+        return true;
+    passing_forget(passing);
+    return !passing->whole && undone;
 }
 
 /* Fills the table with the plain outcomes. It stays without room if the tokens lie too far apart.

@@ -10,6 +10,7 @@
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/frames.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/ground/transaction.h"
 #include "store/rules/job/stuck.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/backlog.h"
@@ -394,35 +395,28 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
                             : settle_command(store, outcome, now, error);
 }
 
+/* What a settling gets and gives. */
+struct settling {
+    struct outcome *outcome;
+    time_ms now;
+    enum settled *settled;
+};
+
+static bool settling_run(struct store *store, void *arg, struct error *error) {
+    const struct settling *one = arg;
+    bool done = settle_run(store, one->outcome, one->now, one->settled, error);
+    return done || (CRASH_POINT("settle_refused") && false);
+}
+
 /* Settles an outcome that may be refused: then nothing of it is written, and the outcomes beside it
  * stay. */
 static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
                              enum settled *settled, struct error *error) {
-    const struct meta meta = store->meta;
-    const struct tally tally = store->tally;
-    const struct rate_clock rates = store->rate_clock;
-    const struct left_point point = left_point(store);
-    const struct tell_point told = tell_point(store);
-    if (!frames_flush(store, error) || !db_run(&store->db, error, "SAVEPOINT outcome", ""))
-        return false;
-    if (settle_run(store, outcome, now, settled, error) &&
-        db_run(&store->db, error, "RELEASE outcome", ""))
-        return true;
-    struct error ignored = {0};
-    CRASH_POINT("settle_refused");
-    store->meta = meta;
-    store->tally = tally;
-    store->rate_clock = rates;
-    left_return(store, point);
-    tell_return(store, told);
-    frames_forget(store);
-    store->incidents = store->lines = -1;
-    store->catalog.version = 0;
-    parked_lanes_forget(store);
-    if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
-        db_run(&store->db, &ignored, "RELEASE outcome", ""))
-        outcome->undone = catalog_refresh(store, &ignored);
-    return false;
+    struct settling one = {outcome, now, settled};
+    bool undone = false;
+    bool done = txn_try(store, settling_run, &one, &undone, error);
+    outcome->undone = !done && undone;
+    return done;
 }
 
 /* True if settling this outcome reads no other job's row, so its writes may be kept back. */

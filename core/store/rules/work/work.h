@@ -29,10 +29,10 @@
  * A later one may take what an earlier one has made, never the other way round. After the commit
  * the bells ring, and the arena is freed last. After a rollback each forgets what it had.
  *
- * WHAT A SAVEPOINT UNDOES. The rows written behind it. Frames are written before it, so those of
- * earlier outcomes stand. What is kept in memory goes back to where it was: numbers, tallies,
- * rates, messages of tell.h, rows that were left. What was only learnt is forgotten: the catalog,
- * parked lanes, whether incidents are open. */
+ * WHAT A SAVEPOINT UNDOES. The rows written behind it, and what hooks keep: txn_try marks and
+ * returns each of them (ground/txn_hook.h). Frames are written before it, so those of earlier
+ * outcomes stand. What was only learnt is forgotten: the catalog, parked lanes, whether incidents
+ * are open. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
 #define MOONSHIFT_STORE_RULES_WORK_WORK_H
 
@@ -93,15 +93,6 @@ static inline bool leave_row(struct store *store, int64_t id, bool *left, struct
 
 static inline bool left_remove(struct store *store, struct error *error) {
     return !store->engine->left_remove || store->engine->left_remove(store, error);
-}
-
-static inline struct left_point left_point(const struct store *store) {
-    return store->engine->left_point ? store->engine->left_point(store) : (struct left_point){0};
-}
-
-static inline void left_return(struct store *store, struct left_point point) {
-    if (store->engine->left_return)
-        store->engine->left_return(store, point);
 }
 
 #endif

@@ -129,13 +129,25 @@ bool purge_leave(struct store *store, int64_t id, bool *left, struct error *erro
     return true;
 }
 
-struct left_point purge_point(const struct store *store) {
-    return (struct left_point){sqlite_of(store)->purge.fresh_count, sqlite_of(store)->purge.mark};
+/* How far the open transaction has come. */
+struct purge_point {
+    size_t fresh_count;
+    bool mark;
+};
+
+static bool purge_mark(struct store *store, void *point, struct error *error) {
+    const struct purge *purge = &sqlite_of(store)->purge;
+    (void)error;
+    *(struct purge_point *)point = (struct purge_point){purge->fresh_count, purge->mark};
+    return true;
 }
 
-void purge_return(struct store *store, struct left_point point) {
-    sqlite_of(store)->purge.fresh_count = point.count;
-    sqlite_of(store)->purge.mark = point.mark;
+static bool purge_back(struct store *store, const void *point, struct error *error) {
+    const struct purge_point *before = point;
+    (void)error;
+    sqlite_of(store)->purge.fresh_count = before->fresh_count;
+    sqlite_of(store)->purge.mark = before->mark;
+    return true;
 }
 
 static void purge_committed(struct store *store) {
@@ -164,7 +176,11 @@ static void purge_rolled_back(struct store *store) {
     purge->mark = purge->marked;
 }
 
-const struct txn_hook purge_hook = {.committed = purge_committed, .rolled_back = purge_rolled_back};
+const struct txn_hook purge_hook = {.committed = purge_committed,
+                                    .rolled_back = purge_rolled_back,
+                                    .size = sizeof(struct purge_point),
+                                    .mark = purge_mark,
+                                    .back = purge_back};
 
 void purge_clear(struct purge *purge) {
     for (size_t i = 0; i < purge->count; i++)

@@ -23,10 +23,6 @@
  * not, and must go now. */
 bool purge_leave(struct store *store, int64_t id, bool *left, struct error *error);
 
-/* How far the open transaction has come, and back to there. */
-struct left_point purge_point(const struct store *store);
-void purge_return(struct store *store, struct left_point point);
-
 /* Removes some that can go, behind the outcomes of a turn. */
 bool purge_settled(struct store *store, struct error *error);
 
