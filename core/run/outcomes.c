@@ -173,16 +173,40 @@ static bool settle_at_last(struct outcomes *outcomes, struct store *store, struc
     return error_set(error, final(&reason) ? ERROR_FAILED : reason.code, "%s", reason.text);
 }
 
+/* One that has waited need not ask again whether it must wait. */
+static bool must_wait(const struct outcomes *outcomes, const struct outcome *outcome) {
+    if (outcome->settled != SETTLED_WAITS)
+        return false;
+    for (int i = 0; i < OUTCOMES_INSISTED; i++)
+        if (outcomes->insisted[i] == outcome->job->instance_id)
+            return true;
+    return false;
+}
+
+/* It waits for a run that insists, or does so now. */
+static void note_insisted(struct outcomes *outcomes, const struct outcome *outcome) {
+    const struct job *newer = outcome->newer;
+    if (outcome->settled != SETTLED_WAITS && !(newer && newer->lane_held))
+        return;
+    int64_t *list = outcomes->insisted;
+    memmove(list + 1, list, (OUTCOMES_INSISTED - 1) * sizeof *list);
+    list[0] = outcome->job->instance_id;
+}
+
 bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capacity *capacity,
                     bool follow, time_ms now, bool *again, struct error *error) {
     unfollow(outcomes);
+    memset(outcomes->insisted, 0, sizeof outcomes->insisted);
     if (!store_settle_bulk(store, outcomes->list, error))
         return false;
     for (struct outcome *outcome = outcomes->list; outcome; outcome = outcome->next) {
+        if (must_wait(outcomes, outcome))
+            continue;
         store_touch(store, outcome->job->id);
         if (!outcome->refused &&
             !settle_at_last(outcomes, store, outcome, capacity, follow, now, again, error))
             return false;
+        note_insisted(outcomes, outcome);
         store_touch(store, outcome->job->id);
     }
     CRASH_POINT("settling_written");

@@ -8,14 +8,17 @@
 #include "run/turn.h"
 
 enum { OUTCOMES_PAUSE = 20 }; /* ms; those that wait for a lane are settled again that often */
+enum { OUTCOMES_INSISTED = 8 };
 
 struct outcomes {
-    struct outcome *list, **last; /* oldest first */
-    struct outcome *waiting;      /* for runs that insist on lanes; oldest first */
-    time_ms recall;               /* monotonic; when they are to be settled again */
-    struct work_item *watched;    /* items of several jobs whose lane runs */
-    struct follow_ups follows;    /* what runs next in lanes whose item has not ended */
-    bool following;               /* outcomes of the open transaction have follow-ups */
+    struct outcome *list, **last;        /* oldest first */
+    struct outcome *waiting;             /* for runs that insist on lanes; oldest first */
+    time_ms recall;                      /* monotonic; when they are to be settled again */
+    int64_t insisted[OUTCOMES_INSISTED]; /* instances for which a run insists on a lane, as the open
+                                            transaction has found last */
+    struct work_item *watched;           /* items of several jobs whose lane runs */
+    struct follow_ups follows;           /* what runs next in lanes whose item has not ended */
+    bool following;                      /* outcomes of the open transaction have follow-ups */
 };
 
 void outcomes_init(struct outcomes *outcomes);
