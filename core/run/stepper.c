@@ -320,10 +320,11 @@ static bool settle(const struct by_hand *hand, struct outcome *outcome, int64_t 
         turn = (struct turn){.outcomes = outcome, .leaving = clock_monotonic() >= until};
         if (!take(hand->stepper, &turn, error))
             return false;
-        outcome = turn.items ? go_on(hand, turn.items) : NULL;
-        if (turn.items && !outcome)
-            return error_no_memory(error);
+        const bool goes_on = turn.items != NULL;
+        outcome = goes_on ? go_on(hand, turn.items) : NULL;
         work_items_free(turn.items);
+        if (goes_on && !outcome)
+            return error_no_memory(error);
         if (!outcome && turns_pending(hand->stepper->turns))
             poll(NULL, 0, SETTLE_PAUSE);
     } while (outcome || turns_pending(hand->stepper->turns));

@@ -100,6 +100,28 @@ describe("turns that read and write one variable", function()
     end)
   end
 
+  -- Its handler changes the instance by another program, so that the run is behind.
+  it("are walked again where a job that is run by hand is behind", function()
+    place.write("handlers/moves.lua", ([[
+return function(job)
+  local file <close> = assert(io.open(%q, "a"))
+  file:write(job.id .. "\n")
+  assert(os.execute((%q):format(job.instance)))
+end
+]]):format(called, process.command("instance", "set", "%d", "x=1", "--store", place.url)
+      .. " >" .. place.path .. "/set"))
+    place.write("processes/moves.lua", [[
+local p = require "moonshift.process"
+return { p.step "moves" { run = "moves", async = true, exclusive = false } }
+]])
+    place.moonshift("process", "start", "moves", "-C", place.path)
+    local id = place.moonshift("job", "list", "--json"):match('"id":(%d+)')
+    place.moonshift("job", "execute", id, "-C", place.path)
+    assert.same({ 1, 1 }, { calls() })
+    assert.equal("[]\n", place.moonshift("instance", "list", "--json"))
+    assert.equal("[]\n", place.moonshift("job", "list", "--json"))
+  end)
+
   it("say in the log why a handler was called again", function()
     start("turns")
     place.moonshift("run", "-C", place.path, "--drain", "--workers", "8")
