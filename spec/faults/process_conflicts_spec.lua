@@ -108,8 +108,8 @@ return function(job)
   file:write(job.id .. "\n")
   assert(os.execute((%q):format(job.instance)))
 end
-]]):format(called, process.command("instance", "set", "%d", "x=1", "--store", place.url)
-      .. " >" .. place.path .. "/set"))
+]]):format(called, process.command("instance", "set", "%d", "x=1", "--now", "-C", place.path,
+      "--store", place.url) .. " >" .. place.path .. "/set"))
     place.write("processes/moves.lua", [[
 local p = require "moonshift.process"
 return { p.step "moves" { run = "moves", async = true, exclusive = false } }
