@@ -1,5 +1,6 @@
-/* ways_contract.c - runs that end in one turn, each in another way: of each the same is written as
- * if it had ended alone. Whatever is written with others, later or behind a savepoint. */
+/* ways_contract.c - runs that end in one turn, each in another way: of each is written what its way
+ * says, the same as if it had ended alone, and in the order in which they ended. Whatever is
+ * written with others, later or behind a savepoint. */
 #include "contract.h"
 #include "process_step.h"
 
@@ -162,6 +163,61 @@ static bool same(struct contract *c, int64_t one, int64_t other) {
     return equal;
 }
 
+/* What is left of a run, whichever is beside it. */
+static const struct rest {
+    const char *outcome; /* of its newest entry in the log */
+    int64_t rows, retries, incidents;
+} rests[WAYS] = {
+    [PLAIN] = {"successful", 0, 0, 0},  [FAILS] = {"failed", 1, 2, 0},
+    [DIES] = {"failed", 1, 0, 1},       [SNOOZES] = {"snoozed", 1, 3, 0},
+    [CONFLICTS] = {"created", 1, 3, 0}, [KEYED] = {"successful", 0, 0, 0},
+    [REFUSED] = {"failed", 1, 2, 0},    [UNIT] = {"successful", 0, 0, 0},
+};
+
+/* Of the rows of the job in a table. */
+static int64_t number_of(struct contract *c, const char *what, const char *table,
+                         const char *column, int64_t id) {
+    char sql[160];
+    snprintf(sql, sizeof sql, "SELECT %s FROM %s WHERE %s=%lld", what, table, column,
+             (long long)id);
+    return contract_number(c, sql);
+}
+
+static bool has_newest(struct contract *c, int64_t id, const char *outcome) {
+    static const struct store_page page = {.limit = 100};
+    json_t *of = json_pack("{sI}", "job", (json_int_t)id);
+    json_t *log = store_log(c->store, of, &page, &c->error);
+    const char *found = json_string_value(json_object_get(json_array_get(log, 0), "outcome"));
+    bool fits = found && strcmp(found, outcome) == 0;
+    if (!fits)
+        printf("# job %lld: %s, expected %s\n", (long long)id, found ? found : "none", outcome);
+    json_decref(log);
+    json_decref(of);
+    return fits;
+}
+
+static bool fits(struct contract *c, int64_t id, enum way way) {
+    const struct rest *rest = &rests[way];
+    return has_newest(c, id, rest->outcome) &&
+           number_of(c, "count(*)", "live", "id", id) == rest->rows &&
+           number_of(c, "coalesce(max(retries), 0)", "live", "id", id) == rest->retries &&
+           number_of(c, "count(*)", "incident", "job", id) == rest->incidents &&
+           number_of(c, "count(*)", "locks", "id", id) == 0;
+}
+
+/* Those that have ended for good stand in the history in their order. */
+static bool in_order(struct contract *c, const struct ends *ends) {
+    int64_t last = 0, seq;
+    for (int i = 0; i < 2 + FILL; i++) {
+        seq = number_of(c, "coalesce(max(CASE WHEN outcome=1 THEN seq END), 0)", "ended", "job",
+                        ends->list[i].job->id);
+        if (seq && seq < last)
+            return false;
+        last = seq ? seq : last;
+    }
+    return true;
+}
+
 static bool pair(struct contract *c, enum way first, enum way second) {
     struct ends alone = {0}, together = {0};
     const enum way ways[2] = {first, second};
@@ -169,7 +225,8 @@ static bool pair(struct contract *c, enum way first, enum way second) {
                 turn(c, &alone, 2, 2 + FILL);
     done = done && run(c, &together, ways) && turn(c, &together, 0, 2 + FILL);
     for (int i = 0; done && i < 2; i++)
-        done = same(c, alone.ids[i], together.ids[i]);
+        done = same(c, alone.ids[i], together.ids[i]) && fits(c, together.ids[i], ways[i]);
+    done = done && in_order(c, &together);
     if (!done)
         printf("# the pair %d, %d\n", first, second);
     forget(&alone);
