@@ -6,7 +6,7 @@
 #include "script/failure.h"
 #include "script/libraries.h"
 #include "script/lpeg.h"
-#include "script/natives.h"
+#include "script/natives/natives.h"
 #include "script/rules.h"
 #include "time/span.h"
 #include <string.h>

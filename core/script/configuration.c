@@ -1,5 +1,5 @@
 /* moonshift.lua, the folder's settings: evaluated in a bare, limited state. */
-#include "script/natives.h"
+#include "script/natives/natives.h"
 #include "script/value.h"
 #include "script/watch.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* coroutine.resume, wrap and close that tell the state which coroutine runs, so that a deadline
  * reaches all of them: those made while the folder was loaded, too. */
-#include "script/natives.h"
+#include "script/natives/natives.h"
 
 /* Resumes `co` with the `args` values on top of L. The number of results, pushed on L, or -1 with
  * the error on top. Raises nothing, so that the state never keeps a coroutine that ended. */

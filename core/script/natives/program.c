@@ -1,4 +1,4 @@
-#include "script/program.h"
+#include "script/natives/program.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "script/natives.h"
+#include "script/natives/natives.h"
 #include "job/stock.h"
 #include "script/value.h"
 #include "script/walk.h"

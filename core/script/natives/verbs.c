@@ -2,9 +2,9 @@
  * lines, cancelled). Expected failure returns nil, message; the Lua half raises it where the
  * handler called. */
 #include "base/text.h"
-#include "script/handle.h"
 #include "script/hooks.h"
-#include "script/natives.h"
+#include "script/natives/handle.h"
+#include "script/natives/natives.h"
 #include "script/value.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "script/handle.h"
+#include "script/natives/handle.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "script/decode.h"

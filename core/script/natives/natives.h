@@ -1,6 +1,6 @@
 /* natives.h - what C gives to the Lua half of a script, as one table. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_NATIVES_H
-#define MOONSHIFT_SCRIPT_NATIVES_H
+#ifndef MOONSHIFT_SCRIPT_NATIVES_NATIVES_H
+#define MOONSHIFT_SCRIPT_NATIVES_NATIVES_H
 
 #include "script/script_state.h"
 
