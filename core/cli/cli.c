@@ -1,28 +1,14 @@
 #include "cli/cli.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "base/thread.h"
 #include "cli/fault.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "cli/verb/service/help.h"
 #include "cli/words/flags.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const struct cli_command *const cli_groups[] = {
-    run_commands,        check_commands,      enqueue_commands,
-    job_commands,        act_commands,        why_commands,
-    wait_commands,       definition_commands, instance_commands,
-    process_commands,    running_commands,    process_order_commands,
-    batch_commands,      incident_commands,   deployment_commands,
-    executor_commands,   schedule_commands,   history_commands,
-    cleanup_commands,    store_commands,      backup_commands,
-    stats_commands,      bench_commands,      settings_commands,
-    completion_commands, help_commands,       NULL,
-};
 
 int cli_fail(const struct error *error) {
     char *text = output_clean(error->text, true);
@@ -31,82 +17,16 @@ int cli_fail(const struct error *error) {
     return error_exit_status(error->code);
 }
 
-/* 0: not this command; else how many words its name took. */
-static int name_matches(const char *name, const char *first, const char *second) {
-    size_t size = strlen(first);
-    if (strncmp(name, first, size) != 0)
-        return 0;
-    if (name[size] == '\0')
-        return 1;
-    return name[size] == ' ' && second && strcmp(name + size + 1, second) == 0 ? 2 : 0;
-}
-
-const struct cli_command *cli_find(const char *first, const char *second, int *words) {
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
-        for (const struct cli_command *command = *group; command->name; command++)
-            if ((*words = name_matches(command->name, first, second)) > 0)
-                return command;
-    return NULL;
-}
-
-#define VERBS_MAX 128 /* of all groups */
-
-/* The second words of a group ("list, show, …") into `names`; how many there are. */
-static size_t group_words(const char *first, const char **names, size_t room) {
-    size_t count = 0, size = strlen(first);
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
-        for (const struct cli_command *command = *group; command->name; command++)
-            if (strncmp(command->name, first, size) == 0 && command->name[size] == ' ' &&
-                count + 1 < room)
-                names[count++] = command->name + size + 1;
-    names[count] = NULL;
-    return count;
-}
-
-static bool group_unknown(const char *first, const char *second, const char **names,
-                          struct error *error) {
-    const char *meant = second ? suggest(second, names) : NULL;
-    if (meant)
-        return error_set(error, ERROR_USAGE, "unknown verb \"%s %s\" (did you mean \"%s %s\"?)",
-                         first, second, first, meant);
-    struct text list = {0};
-    for (size_t i = 0; names[i]; i++)
-        text_add(&list, "%s%s", i ? ", " : "", names[i]);
-    if (second)
-        error_set(error, ERROR_USAGE, "unknown verb \"%s %s\" (expected %s)", first, second,
-                  list.data);
-    else
-        error_set(error, ERROR_USAGE, "%s needs a verb (expected %s)", first, list.data);
-    text_clear(&list);
-    return false;
-}
-
-bool cli_unknown(const char *first, const char *second, struct error *error) {
-    const char *names[VERBS_MAX] = {NULL};
-    if (group_words(first, names, VERBS_MAX) > 0)
-        return group_unknown(first, second && second[0] != '-' ? second : NULL, names, error);
-    char words[VERBS_MAX][32];
-    size_t count = 0;
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
-        for (const struct cli_command *command = *group; command->name && count < VERBS_MAX - 1;
-             command++) {
-            snprintf(words[count], sizeof *words, "%.*s", (int)strcspn(command->name, " "),
-                     command->name);
-            names[count] = words[count];
-            names[++count] = NULL;
-        }
-    const char *meant = suggest(first, names);
-    if (meant)
-        return error_set(error, ERROR_USAGE, "unknown verb \"%s\" (did you mean \"%s\"?)", first,
-                         meant);
-    return error_set(error, ERROR_USAGE, "unknown verb \"%s\" (see moonshift --help)", first);
+/* Runs a verb that wants no flags, such as help, with these words (`words` NULL: none). */
+static bool verb_call(const char *name, const char **words, int count, struct error *error) {
+    int size;
+    struct cli cli = {0};
+    struct flags flags = {
+        .command = verb_find(name, NULL, &size), .words = words, .word_count = count};
+    return flags.command->run(&cli, &flags, error);
 }
 
 static bool command_run(const struct flags *flags, struct error *error) {
-    if (flags->helps) {
-        help_command(flags->command);
-        return true;
-    }
     struct cli cli = {.json = flags_has(flags, "--json"), .interactive = isatty(STDERR_FILENO)};
     bool fine = flags->command->run(&cli, flags, error);
     setup_clear(&cli);
@@ -124,35 +44,31 @@ static int words_before_verb(int argc, char **argv) {
 /* What stands before the verb and behind it, as one list without the verb. */
 static bool line_run(int argc, char **argv, int before, struct error *error) {
     int verb = before + 1, words = 0;
-    const char *second = verb + 1 < argc ? argv[verb + 1] : NULL;
-    const struct cli_command *command = cli_find(argv[verb], second, &words);
-    if (!command && second && strcmp(second, "--help") == 0 && help_topic(argv[verb], NULL, NULL))
+    const char *named[] = {argv[verb], verb + 1 < argc ? argv[verb + 1] : NULL};
+    const struct cli_command *command = verb_find(named[0], named[1], &words);
+    if (!command && named[1] && strcmp(named[1], "--help") == 0 &&
+        verb_call("help", named, 1, NULL))
         return true;
     if (!command)
-        return cli_unknown(argv[verb], second, error);
+        return verb_unknown(named[0], named[1], error);
     memmove(argv + 1 + words, argv + 1, (size_t)before * sizeof *argv);
     struct flags flags;
     bool fine = flags_parse(&flags, command, argc - 1 - words, argv + 1 + words, error) &&
-                command_run(&flags, error);
+                (flags.helps ? verb_call("help", named, words, error) : command_run(&flags, error));
     flags_clear(&flags);
     return fine;
 }
 
 static bool line_without_verb(int argc, char **argv, struct error *error) {
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            help_overview();
-            return true;
-        }
-        if (strcmp(argv[i], "--version") == 0) {
-            help_version(false, error);
-            return true;
-        }
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return verb_call("help", NULL, 0, error);
+        if (strcmp(argv[i], "--version") == 0)
+            return verb_call("version", NULL, 0, error);
     }
     if (argc > 1)
         return error_set(error, ERROR_USAGE, "no verb given (see moonshift --help)");
-    help_overview();
-    return true;
+    return verb_call("help", NULL, 0, error);
 }
 
 int cli_main(int argc, char **argv) {

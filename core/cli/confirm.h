@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_CONFIRM_H
 #define MOONSHIFT_CLI_CONFIRM_H
 
-#include "cli/words/flags.h"
+#include "cli/cli.h"
 #include "engine/engine.h"
 
 #define CONFIRM_FLAG                                                                               \

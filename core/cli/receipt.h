@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_RECEIPT_H
 #define MOONSHIFT_CLI_RECEIPT_H
 
-#include "cli/words/flags.h"
+#include "cli/cli.h"
 #include "engine/engine.h"
 #include <jansson.h>
 

@@ -1,7 +1,6 @@
 #include "cli/shown/picture.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
 #include <stdlib.h>
@@ -12,22 +11,6 @@ static const char *text_of(const json_t *row, const char *key) {
 }
 
 /* ---- counting ---- */
-
-/* Where the instances of the process stand; json null: it is not deployed, or there is no store. */
-static json_t *standing(struct cli *cli, const char *key, struct error *error) {
-    struct error reason = {0};
-    struct engine *engine = setup_open(cli, STORE_READ, false, &reason);
-    json_t *question = json_pack("{ss}", "name", key);
-    json_t *answer =
-        engine && question ? engine_ask(engine, ASK_STANDING, question, &reason) : NULL;
-    json_decref(question);
-    engine_close(engine);
-    if (!answer && reason.code == ERROR_NOT_FOUND)
-        return json_null();
-    if (!answer)
-        *error = reason;
-    return answer;
-}
 
 /* The picture's row of an activity. One that only earlier versions have gets a row of its own. */
 static json_t *row_of(json_t *picture, const char *activity) {
@@ -62,17 +45,14 @@ static bool place_counts(json_t *picture, json_t *answer, struct error *error) {
     return done || error_no_memory(error);
 }
 
-bool picture_count(struct cli *cli, json_t *process, struct error *error) {
-    json_t *answer = standing(cli, text_of(process, "key"), error);
-    if (json_is_null(answer))
-        return json_put(process, "version", answer) || error_no_memory(error);
-    if (!answer)
-        return false;
-    bool done = place_counts(json_object_get(process, "picture"), answer, error);
-    json_object_del(answer, "at");
-    json_object_del(answer, "incidents");
-    done = done && (json_object_update(process, answer) == 0 || error_no_memory(error));
-    json_decref(answer);
+bool picture_count(json_t *process, json_t *standing, struct error *error) {
+    if (json_is_null(standing))
+        return json_put(process, "version", standing) || error_no_memory(error);
+    bool done = standing && place_counts(json_object_get(process, "picture"), standing, error);
+    json_object_del(standing, "at");
+    json_object_del(standing, "incidents");
+    done = done && (json_object_update(process, standing) == 0 || error_no_memory(error));
+    json_decref(standing);
     return done;
 }
 

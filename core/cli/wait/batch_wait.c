@@ -1,5 +1,6 @@
 /* batch_wait.c - waiting for a batch, with a bar on a terminal (rules §17). */
 #include "base/text.h"
+#include "cli/cli.h"
 #include "cli/shown/display.h"
 #include "cli/verb/jobs/batch.h"
 #include <poll.h>

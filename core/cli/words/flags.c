@@ -1,6 +1,7 @@
 #include "cli/words/flags.h"
 #include "base/text.h"
 #include "job/alias.h"
+#include "job/settings.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

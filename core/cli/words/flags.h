@@ -3,14 +3,31 @@
 #ifndef MOONSHIFT_CLI_WORDS_FLAGS_H
 #define MOONSHIFT_CLI_WORDS_FLAGS_H
 
-#include "cli/cli.h"
+#include "base/error.h"
+#include <stddef.h>
 #include <stdint.h>
+
+struct cli;
+struct flags;
 
 struct flag {
     const char *name;  /* "--priority" */
     const char *value; /* what the help calls its value: "N"; NULL: a switch; "[URL]": optional, and
                           then only after `=`, or as the next word if that names a store */
     const char *help;
+};
+
+/* A verb: what its words may be, and what runs it. */
+struct cli_command {
+    const char *name;         /* "job list" */
+    const char *usage;        /* what follows the name: "[--state STATE] …" */
+    const char *summary;      /* one line for --help */
+    const char *help;         /* what `help VERB` says beside the flags; may be "" */
+    const struct flag *flags; /* its own flags, ended by a NULL name; NULL: none */
+    int words_min, words_max; /* arguments that are not flags; -1: any number */
+    bool takes_settings;      /* any setting may be given as a flag */
+    bool takes_folder;        /* its first argument is the script folder */
+    bool (*run)(struct cli *cli, const struct flags *flags, struct error *error);
 };
 
 struct flag_given {

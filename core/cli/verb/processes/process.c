@@ -161,6 +161,22 @@ static bool texts_print(const struct cli *cli, json_t *shown, struct error *erro
     return true;
 }
 
+/* Where the instances of the process stand; json null: it is not deployed, or there is no store. */
+static json_t *standing(struct cli *cli, const char *key, struct error *error) {
+    struct error reason = {0};
+    struct engine *engine = setup_open(cli, STORE_READ, false, &reason);
+    json_t *question = json_pack("{ss}", "name", key);
+    json_t *answer =
+        engine && question ? engine_ask(engine, ASK_STANDING, question, &reason) : NULL;
+    json_decref(question);
+    engine_close(engine);
+    if (!answer && reason.code == ERROR_NOT_FOUND)
+        return json_null();
+    if (!answer)
+        *error = reason;
+    return answer;
+}
+
 /* As pictures; with what stands where, unless they are of a file by itself. */
 static bool pictures_print(struct cli *cli, json_t *shown, bool counted, struct error *error) {
     size_t i;
@@ -168,7 +184,8 @@ static bool pictures_print(struct cli *cli, json_t *shown, bool counted, struct 
     bool fine = true;
     json_array_foreach(shown, i, row) {
         json_object_del(row, "lua");
-        fine = fine && (!counted || picture_count(cli, row, error));
+        fine = fine &&
+               (!counted || picture_count(row, standing(cli, text_of(row, "key"), error), error));
         if (fine && !cli->json) {
             output_add("%s", i ? "\n" : "");
             fine = picture_print(row, error);

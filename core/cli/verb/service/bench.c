@@ -1,9 +1,9 @@
 #include "bench/bench.h"
+#include "cli/cli.h"
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
 #include "cli/shown/table.h"
 #include "cli/verb/jobs/bulk.h"
-#include "cli/words/flags.h"
 #include "job/store_url.h"
 #include "time/span.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* completion.c - completion scripts for bash, zsh and fish, made from the table of verbs. */
-#include "base/text.h"
 #include "cli/shown/output.h"
-#include "cli/words/flags.h"
+#include "cli/verbs.h"
+#include "job/settings.h"
 #include <string.h>
 
 /* What one shell needs: the frame of its script, and how a word with its meaning is written. */
@@ -15,7 +15,7 @@ struct shell {
 typedef void command_visit(const struct cli_command *command, void *arg);
 
 static void each_command(command_visit *visit, void *arg) {
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
+    for (const struct cli_command *const *group = verb_groups; *group; group++)
         for (const struct cli_command *command = *group; command->name; command++)
             visit(command, arg);
 }
@@ -38,7 +38,7 @@ static void each_flag(const struct cli_command *command, flag_visit *visit, void
 /* "job" of "job list"; true if no command before it has the same first word. */
 static bool first_word(const struct cli_command *wanted, int *size) {
     *size = (int)strcspn(wanted->name, " ");
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
+    for (const struct cli_command *const *group = verb_groups; *group; group++)
         for (const struct cli_command *command = *group; command->name; command++) {
             if (command == wanted)
                 return true;

@@ -1,7 +1,7 @@
 #include "cli/verb/service/help.h"
+#include "cli/cli.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
-#include "cli/words/flags.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static size_t section_of(const struct cli_command *command) {
 
 /* The verbs of a section that begin with `word`; NULL: all. */
 static void verbs_print(size_t section, const char *word) {
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
+    for (const struct cli_command *const *group = verb_groups; *group; group++)
         for (const struct cli_command *command = *group; command->name; command++)
             if (section_of(command) == section && (!word || begins_with(command, word)))
                 summary_print(command);
@@ -57,7 +57,7 @@ static void section_print(size_t section) {
     output_add("\n");
 }
 
-void help_overview(void) {
+static void help_overview(void) {
     output_add("usage: moonshift VERB [flags]\n\n"
                "A durable job executor scripted in Lua.\n\n");
     for (size_t i = 0; i <= SECTIONS; i++)
@@ -87,7 +87,7 @@ static void flags_print(const struct flag *flag, const struct flag *unless) {
     }
 }
 
-void help_command(const struct cli_command *command) {
+static void help_command(const struct cli_command *command) {
     output_add("usage: moonshift %s%s%s\n\n%s\n", command->name, command->usage[0] ? " " : "",
                command->usage, command->summary);
     if (command->help[0])
@@ -102,28 +102,22 @@ void help_command(const struct cli_command *command) {
                    " them.\n");
 }
 
-bool help_topic(const char *first, const char *second, struct error *error) {
+/* A verb, or a group ("job"): false, with an error, if there is none. */
+static bool help_topic(const char *first, const char *second, struct error *error) {
     int words;
-    const struct cli_command *command = cli_find(first, second, &words);
+    const struct cli_command *command = verb_find(first, second, &words);
     if (command) {
         help_command(command);
         return true;
     }
     size_t found = 0, size = strlen(first);
-    for (const struct cli_command *const *group = cli_groups; !second && *group; group++)
+    for (const struct cli_command *const *group = verb_groups; !second && *group; group++)
         for (command = *group; command->name; command++)
             if (strncmp(command->name, first, size) == 0 && command->name[size] == ' ') {
                 summary_print(command);
                 found++;
             }
-    return found > 0 || cli_unknown(first, second, error);
-}
-
-bool help_version(bool json, struct error *error) {
-    if (json)
-        return output_json(json_pack("{ss}", "version", MOONSHIFT_VERSION), error);
-    output_add("moonshift %s\n", MOONSHIFT_VERSION);
-    return true;
+    return found > 0 || verb_unknown(first, second, error);
 }
 
 static bool help_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -136,7 +130,10 @@ static bool help_run(struct cli *cli, const struct flags *flags, struct error *e
 
 static bool version_run(struct cli *cli, const struct flags *flags, struct error *error) {
     (void)flags;
-    return help_version(cli->json, error);
+    if (cli->json)
+        return output_json(json_pack("{ss}", "version", MOONSHIFT_VERSION), error);
+    output_add("moonshift %s\n", MOONSHIFT_VERSION);
+    return true;
 }
 
 const struct cli_command help_commands[] = {
