@@ -1,4 +1,4 @@
-/* batch_wait.c - waiting for a batch, with a bar on a terminal (rules §17). */
+/* batch_bar.c - waiting for a batch, with a bar on a terminal (rules §17). */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/shown/display.h"
