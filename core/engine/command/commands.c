@@ -1,4 +1,4 @@
-#include "engine/bulk_command.h"
+#include "engine/command/bulk_command.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_due.h"
 #include "time/instant.h"

@@ -1,7 +1,7 @@
 /* bulk_command.h - a verb on more jobs than one transaction takes becomes a batch (rules §11, §17).
- * Private to core/engine/. */
-#ifndef MOONSHIFT_ENGINE_BULK_COMMAND_H
-#define MOONSHIFT_ENGINE_BULK_COMMAND_H
+ * Private to the room. */
+#ifndef MOONSHIFT_ENGINE_COMMAND_BULK_COMMAND_H
+#define MOONSHIFT_ENGINE_COMMAND_BULK_COMMAND_H
 
 #include "engine/engine.h"
 

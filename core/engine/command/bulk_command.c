@@ -1,4 +1,4 @@
-#include "engine/bulk_command.h"
+#include "engine/command/bulk_command.h"
 #include "base/json.h"
 #include "engine/batch.h"
 #include "engine/batch_type.h"
