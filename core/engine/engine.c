@@ -1,8 +1,11 @@
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "store/intake.h"
+#include "time/instant.h"
 #include <stdlib.h>
 #include <string.h>
+
+enum { LOG_PAGES = 3000 }; /* the write-ahead log may grow so far */
 
 struct store *engine_store(struct engine *engine) {
     return engine->store;
@@ -44,6 +47,25 @@ bool engine_enter(struct engine *engine, struct error *error) {
         return false;
     engine->ids_left = 0; /* lists by id stay near the order of creation; nothing rests on it */
     return true;
+}
+
+void engine_tidy(struct engine *engine) {
+    store_tend(engine->store, CHORE_LOG, LOG_PAGES, NULL,
+               NULL); /* a failure is tried again next time */
+}
+
+bool engine_end(struct engine *engine, bool ok, struct error *error) {
+    if (!ok || !store_commit(engine->store, error)) {
+        store_rollback(engine->store);
+        return false;
+    }
+    engine_tidy(engine);
+    return true;
+}
+
+bool engine_resolve_times(struct engine *engine, json_t *object, struct error *error) {
+    const struct zone *zone = zone_find(engine->options.settings->zone, error);
+    return zone && instants_resolve(object, zone, engine_now(engine), error);
 }
 
 const struct generations *engine_generations(const struct engine *engine) {

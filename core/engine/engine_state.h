@@ -21,10 +21,12 @@ struct engine {
     int64_t next_id, ids_left;        /* handed out ahead for jobs that handlers create */
     struct job_services *services;    /* for its running jobs */
     struct process_lane *lanes;       /* that the command at work holds */
-    bool lanes_end;                   /* it ends its instance */
-    struct error lane_refused;        /* why its walk did not get one more */
-    bool running;                     /* a handler runs: no second turn, no close */
-    struct spec_room room;            /* of the jobs that are created next; none while some are */
+    /* takes the lane of one more instance; set while there are lanes */
+    bool (*lane_meet)(struct engine *engine, int64_t instance, struct error *error);
+    bool lanes_end;            /* it ends its instance */
+    struct error lane_refused; /* why its walk did not get one more */
+    bool running;              /* a handler runs: no second turn, no close */
+    struct spec_room room;     /* of the jobs that are created next; none while some are */
 };
 
 /* Loads `folder` (retained) for this thread. NULL: error. */

@@ -1,7 +1,6 @@
 #include "engine/job_services.h"
 #include "base/thread.h"
 #include "engine/engine_state.h"
-#include "engine/process/process_lane.h"
 #include "time/instant.h"
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +109,7 @@ static bool meet(struct engine *engine, const char *kind, const json_t *question
     if (!engine || !engine->lanes || strcmp(kind, "frame") != 0)
         return true;
     bool done =
-        process_lane_meet(engine, json_integer_value(json_object_get(question, "instance")), error);
+        engine->lane_meet(engine, json_integer_value(json_object_get(question, "instance")), error);
     if (!done)
         engine->lane_refused = *error;
     return done;

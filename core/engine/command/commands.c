@@ -1,23 +1,6 @@
 #include "engine/command/bulk_command.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_due.h"
-#include "time/instant.h"
-
-#define LOG_PAGES 3000 /* the write-ahead log may grow so far */
-
-void engine_tidy(struct engine *engine) {
-    store_tend(engine->store, CHORE_LOG, LOG_PAGES, NULL,
-               NULL); /* a failure is tried again next time */
-}
-
-bool engine_end(struct engine *engine, bool ok, struct error *error) {
-    if (!ok || !store_commit(engine->store, error)) {
-        store_rollback(engine->store);
-        return false;
-    }
-    engine_tidy(engine);
-    return true;
-}
 
 /* Adds the effects of one step to those of the steps before it. */
 static void run_add(struct command_run *run, const struct command_run *step) {
@@ -70,11 +53,6 @@ static bool steps(struct engine *engine, json_t *command, bool *bulk, struct com
             run->tell(run->arg, run->touched);
     }
     return true;
-}
-
-bool engine_resolve_times(struct engine *engine, json_t *object, struct error *error) {
-    const struct zone *zone = zone_find(engine->options.settings->zone, error);
-    return zone && instants_resolve(object, zone, engine_now(engine), error);
 }
 
 bool engine_command(struct engine *engine, json_t *command, struct command_run *run,

@@ -114,26 +114,6 @@ static bool needs(const struct engine *engine, int64_t lane) {
     return store_kind(engine->store) != STORE_MEMORY && !process_lane_hold(engine, lane).token;
 }
 
-bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
-                       struct error *error) {
-    const int64_t lane = process_lane_of(engine, of);
-    const time_ms until = clock_monotonic() + engine->options.settings->patience;
-    enum answer taken = NO;
-    *fresh = true;
-    engine->lanes_end = of->ends;
-    if (!needs(engine, lane))
-        return true;
-    for (int pause = PAUSE_FIRST; taken == NO;
-         pause = pause < PAUSE_MOST / 2 ? pause * 2 : PAUSE_MOST) {
-        taken = attempt(engine, of, lane, until, fresh, error);
-        if (taken == NO)
-            poll(NULL, 0, pause);
-    }
-    return taken == YES;
-}
-
-/* ---- one more ---- */
-
 /* It stands behind all that are held: who waits so cannot be waited for by what it waits for. */
 static bool is_in_order(const struct engine *engine, int64_t lane) {
     for (const struct process_lane *one = engine->lanes; one; one = one->next)
@@ -151,7 +131,11 @@ static bool want(struct engine *engine, const struct process_instance *of, int64
                               (long long)of->id);
 }
 
-bool process_lane_meet(struct engine *engine, int64_t instance, struct error *error) {
+/* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
+ * in the one that is held. ERROR_CONFLICT: it is taken, and another one that is held stands behind
+ * it. So that no two commands wait for each other, the walk ends here (process_lanes_want) and
+ * begins again with all of them. */
+static bool meet(struct engine *engine, int64_t instance, struct error *error) {
     const struct process_instance of = {.id = instance, .ends = engine->lanes_end};
     const int64_t lane = job_instance_lane(instance);
     bool fresh;
@@ -161,6 +145,25 @@ bool process_lane_meet(struct engine *engine, int64_t instance, struct error *er
         return process_lane_take(engine, &of, &fresh, error);
     enum answer taken = attempt(engine, &of, lane, TIME_NEVER, &fresh, error);
     return taken == YES || (taken == NO && want(engine, &of, lane, error));
+}
+
+bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
+                       struct error *error) {
+    const int64_t lane = process_lane_of(engine, of);
+    const time_ms until = clock_monotonic() + engine->options.settings->patience;
+    enum answer taken = NO;
+    *fresh = true;
+    engine->lane_meet = meet;
+    engine->lanes_end = of->ends;
+    if (!needs(engine, lane))
+        return true;
+    for (int pause = PAUSE_FIRST; taken == NO;
+         pause = pause < PAUSE_MOST / 2 ? pause * 2 : PAUSE_MOST) {
+        taken = attempt(engine, of, lane, until, fresh, error);
+        if (taken == NO)
+            poll(NULL, 0, pause);
+    }
+    return taken == YES;
 }
 
 bool process_lanes_want(const struct engine *engine) {

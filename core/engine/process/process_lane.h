@@ -27,11 +27,7 @@ int64_t process_lane_of(const struct engine *engine, const struct process_instan
  * false: the frame is another one by now. ERROR_CONFLICT: what has it kept it longer. */
 bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
                        struct error *error);
-/* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
- * in the one that is held. ERROR_CONFLICT: it is taken, and another one that is held stands behind
- * it. So that no two commands wait for each other, the walk ends here (process_lanes_want) and
- * begins again with all of them. */
-bool process_lane_meet(struct engine *engine, int64_t instance, struct error *error);
+/* True if a walk has come into one more instance whose lane could not be taken in order. */
 bool process_lanes_want(const struct engine *engine);
 /* Gives back all that are held, and takes them with what is wanted, in the order of their numbers.
  * The frames may be other ones by then. */
