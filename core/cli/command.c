@@ -3,9 +3,9 @@
 #include "cli/confirm.h"
 #include "cli/list.h"
 #include "cli/setup.h"
+#include "cli/shown/batch_bar.h"
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
-#include "cli/verb/jobs/batch.h"
 #include "cli/words/moment.h"
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static bool batched(const struct cli *cli, const struct flags *flags, struct eng
                     const struct command_run *run, struct error *error) {
     bool fine = true;
     if (flags_has(flags, "--wait"))
-        fine = batch_wait(cli, engine, run->batch, error);
+        fine = batch_wait(engine, run->batch, cli->interactive, error);
     else
         batch_note(engine, run->batch);
     if (!fine && error->code != ERROR_FAILED)
@@ -115,7 +115,8 @@ static bool batched(const struct cli *cli, const struct flags *flags, struct eng
 static bool waited(const struct cli *cli, const struct flags *flags, struct engine *engine,
                    const json_t *command, struct error *error) {
     int64_t batch = json_integer_value(json_object_get(command, "batch"));
-    return !batch || !flags_has(flags, "--wait") || batch_wait(cli, engine, batch, error);
+    return !batch || !flags_has(flags, "--wait") ||
+           batch_wait(engine, batch, cli->interactive, error);
 }
 
 /* What was done to a definition or an instance itself, where no job was meant. NULL: jobs were. */

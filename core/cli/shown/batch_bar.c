@@ -1,8 +1,7 @@
 /* batch_bar.c - waiting for a batch, with a bar on a terminal (rules §17). */
+#include "cli/shown/batch_bar.h"
 #include "base/text.h"
-#include "cli/cli.h"
 #include "cli/shown/display.h"
-#include "cli/verb/jobs/batch.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +12,12 @@
 #define BAR_CELLS 24
 
 struct watch {
-    const struct cli *cli;
     struct engine *engine;
     int64_t id;
     time_ms at; /* monotonic; when the rate was measured */
     int64_t done;
     double rate; /* jobs a second */
-    bool shown, said_suspended;
+    bool bar, shown, said_suspended;
 };
 
 static int64_t number(const json_t *batch, const char *key) {
@@ -116,7 +114,7 @@ static int look(struct watch *watch, bool *failed, struct error *error) {
     json_t *batch = batch_ask(watch->engine, watch->id, error);
     if (!batch)
         return -1;
-    if (watch->cli->interactive)
+    if (watch->bar)
         show(watch, batch);
     else if (is_state(batch, "suspended") && !watch->said_suspended)
         note(watch, "is suspended");
@@ -132,8 +130,8 @@ static int look(struct watch *watch, bool *failed, struct error *error) {
     return over;
 }
 
-bool batch_wait(const struct cli *cli, struct engine *engine, int64_t id, struct error *error) {
-    struct watch watch = {.cli = cli, .engine = engine, .id = id};
+bool batch_wait(struct engine *engine, int64_t id, bool bar, struct error *error) {
+    struct watch watch = {.engine = engine, .id = id, .bar = bar};
     int over, served = 1;
     bool failed = false;
     for (unsigned looks = 0; (over = look(&watch, &failed, error)) == 0; looks++) {

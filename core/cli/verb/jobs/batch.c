@@ -203,7 +203,7 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     if (!id_read(flags, &id, error) || !(engine = setup_reader(cli, flags, error)))
         return false;
     bool waits = flags_has(flags, "--wait");
-    bool done = !waits || batch_wait(cli, engine, id, error);
+    bool done = !waits || batch_wait(engine, id, cli->interactive, error);
     bool fine = (done || error->code == ERROR_FAILED) && batch_print(cli, engine, id, &late);
     engine_close(engine);
     if (done && !fine)

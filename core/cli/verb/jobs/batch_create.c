@@ -253,7 +253,7 @@ static bool create(struct cli *cli, const struct flags *flags, struct making *ma
         return false;
     struct engine *engine = making->engine;
     bool waits = flags_has(flags, "--wait");
-    bool done = !waits || batch_wait(cli, engine, making->batch, error);
+    bool done = !waits || batch_wait(engine, making->batch, cli->interactive, error);
     if (!waits && cli->interactive)
         batch_note(engine, making->batch);
     struct error late = {0};

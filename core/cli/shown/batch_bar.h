@@ -1,0 +1,18 @@
+/* batch_bar.h - a batch while it runs: a bar, and waiting until it is done. */
+#ifndef MOONSHIFT_CLI_SHOWN_BATCH_BAR_H
+#define MOONSHIFT_CLI_SHOWN_BATCH_BAR_H
+
+#include "engine/engine.h"
+
+/* One; NULL: error. */
+json_t *batch_ask(struct engine *engine, int64_t id, struct error *error);
+
+/* Says on standard error that it waits if no executor runs. */
+void batch_note(struct engine *engine, int64_t id);
+
+/* Shows a bar, where one is wanted. Returns once the batch has ended, or no executor runs that
+ * could end it (standard error says so). False: ERROR_FAILED if all that is left of it has failed;
+ * or the store cannot be read. */
+bool batch_wait(struct engine *engine, int64_t id, bool bar, struct error *error);
+
+#endif
