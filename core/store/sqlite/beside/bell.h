@@ -3,14 +3,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_BESIDE_BELL_H
 #define MOONSHIFT_STORE_SQLITE_BESIDE_BELL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct bell {
-    int socket;    /* -1: none; readable when it was rung */
-    int directory; /* of the store: names go through it, so that long paths fit; -1: not open */
-    int sender;    /* -1: not open */
-};
+#include "store/sqlite/db/connection.h"
 
 /* Binds the bell of executor `id`. */
 void bell_make(struct bell *bell, const char *path, int64_t id);

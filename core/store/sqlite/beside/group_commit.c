@@ -14,6 +14,7 @@
 #include "base/crash_point.h"
 #include "store/rules/ground/frames.h"
 #include "store/rules/work/work.h"
+#include "store/sqlite/beside/mailbox.h"
 #include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
 #include "store/sqlite/db/connection.h"

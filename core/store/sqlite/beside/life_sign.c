@@ -1,4 +1,5 @@
 #include "store/sqlite/beside/life_sign.h"
+#include "store/sqlite/turn/gate.h"
 #include <stdlib.h>
 
 bool sign_own(const struct store *store, int64_t byte) {

@@ -1,5 +1,6 @@
 #include "store/sqlite/beside/location.h"
 #include "store/rules/fleet/beside.h"
+#include "store/sqlite/turn/gate.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>

@@ -4,6 +4,7 @@
 #include "store/sqlite/beside/unit_letter.h"
 #include "store/sqlite/db/codec.h"
 #include "store/sqlite/db/rules_pack.h"
+#include "store/sqlite/turn/gate.h"
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -160,7 +161,7 @@ bool mailbox_open(struct mailbox *mailbox, const char *path, struct error *error
     int tries = 0;
     while (!mailbox->unusable && !gate_take(&mailbox->file, BYTE_ENTRANCE, true)) {
         mailbox->unusable = ++tries == ENTER_TRIES;
-        gate_pause();
+        sqlite_pause();
     }
     mailbox->unusable = mailbox->unusable || !enter(mailbox);
     if (mailbox->unusable) {

@@ -8,7 +8,7 @@
 #define MOONSHIFT_STORE_SQLITE_BESIDE_MAILBOX_H
 
 #include "job/outcome.h"
-#include "store/sqlite/turn/gate.h"
+#include "store/sqlite/db/connection.h"
 #include "store/store.h"
 
 enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };
@@ -23,17 +23,6 @@ struct mailbox_answer {
     int writer;             /* the place of the process that writes it */
     enum error_code code;   /* why it was refused */
     char text[2048];
-};
-
-struct mailbox_map;
-
-struct mailbox {
-    struct gate file;        /* its bytes are locked as those of the gate are */
-    struct mailbox_map *map; /* NULL: not open */
-    int place;               /* of this process */
-    int64_t ticket;          /* of what it asks for; no two are the same, in any process */
-    bool unusable;           /* it could not be opened: everybody writes for himself */
-    bool foreign;            /* something that is not ours lies in its place */
 };
 
 /* What lies in a place. */

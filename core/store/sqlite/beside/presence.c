@@ -1,8 +1,12 @@
 /* presence.c - what an executor has beside the database: a byte of the gate, crash slots, a bell.
  */
 #include "base/crash_point.h"
+#include "store/sqlite/beside/bell.h"
+#include "store/sqlite/beside/leftover.h"
 #include "store/sqlite/beside/location.h"
+#include "store/sqlite/turn/gate.h"
 #include "store/sqlite/turn/purge.h"
+#include "store/sqlite/turn/turn.h"
 #include <stdlib.h>
 
 /* ---- joining and leaving ---- */

@@ -4,13 +4,11 @@
 
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
-#include "store/sqlite/beside/bell.h"
-#include "store/sqlite/beside/mailbox.h"
 #include "store/sqlite/db/driver.h"
 #include "store/sqlite/db/engine.h"
 #include "store/sqlite/db/gather.h"
-#include "store/sqlite/turn/gate.h"
 #include <limits.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 enum { INTACT_FILES = 4 };
@@ -57,6 +55,36 @@ struct entry {
     char path[PATH_MAX];
 };
 
+/* The file of locks and its page, as this process has them open; see gate.h. */
+struct gate_page {
+    _Atomic uint32_t turn; /* counts ended transactions */
+    uint32_t unused;
+    _Atomic uint64_t synced, failed; /* places in the log, of log_sync.h */
+};
+
+struct gate {
+    int file;               /* -1: no gate (in memory); then every byte is free and may be taken */
+    struct gate_page *page; /* NULL: there is no room for it */
+    bool reads;             /* the page is only to be read */
+};
+
+/* The doorbell of the joined executor; see bell.h. */
+struct bell {
+    int socket;    /* -1: none; readable when it was rung */
+    int directory; /* of the store: names go through it, so that long paths fit; -1: not open */
+    int sender;    /* -1: not open */
+};
+
+/* The place of this process in the mailbox; see mailbox.h. */
+struct mailbox {
+    struct gate file;        /* its bytes are locked as those of the gate are */
+    struct mailbox_map *map; /* NULL: not open */
+    int place;               /* of this process */
+    int64_t ticket;          /* of what it asks for; no two are the same, in any process */
+    bool unusable;           /* it could not be opened: everybody writes for himself */
+    bool foreign;            /* something that is not ours lies in its place */
+};
+
 struct sqlite {
     struct store store; /* first */
     struct connection connection;
@@ -88,28 +116,5 @@ struct sqlite {
 static inline struct sqlite *sqlite_of(const struct store *store) {
     return (struct sqlite *)store;
 }
-
-/* Notes which files the store consists of. */
-void intact_remember(struct store *store);
-/* Before a transaction, and inside of it before anything is read: are they still the same, and
- * whole? False: the store is broken. */
-bool intact_before(struct store *store, struct error *error);
-bool intact_begun(struct store *store, struct error *error);
-
-/* In a transaction: removes the slots and bells of executors that are gone, but for `self`. */
-void leftover_clear(struct store *store, int64_t self);
-/* The same of those that the transaction has reaped, after its commit. */
-extern const struct txn_hook reap_hook;
-
-/* Begins and ends a transaction that only reads. What it reads may be told only after
- * log_sync_seen. */
-bool transaction_look(struct store *store, struct error *error);
-void transaction_look_end(struct store *store);
-
-/* Checks what is there, or creates it. */
-bool migrate(struct store *store, struct error *error);
-
-/* Is the schema still this program's? A newer program may have brought it up to date meanwhile. */
-bool migrate_current(struct store *store, struct error *error);
 
 #endif

@@ -1,16 +1,20 @@
 #include "store/sqlite/db/driver.h"
-#include "store/sqlite/turn/gate.h"
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define QUESTION_BUDGET 5000  /* ms; a question on millions of rows must not go on for ever */
 #define QUESTION_STEPS 10000  /* instructions between two looks at the clock */
 #define CACHE_SMALL (1 << 20) /* bytes of pages that are worth keeping through a pause */
 #define BUSY_WAIT 5000        /* ms that a question waits for a database in recovery */
+
+void sqlite_pause(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
 
 /* SQLite's own handler sleeps longer and longer; ours looks again every 0.2 ms. */
 static int sqlite_busy(void *arg, int calls) {
@@ -21,7 +25,7 @@ static int sqlite_busy(void *arg, int calls) {
         connection->patience = clock_monotonic() + BUSY_WAIT;
     if (clock_monotonic() > connection->patience)
         return 0;
-    gate_pause();
+    sqlite_pause();
     return 1;
 }
 

@@ -1,7 +1,10 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
+#include "store/sqlite/life/migrate.h"
 #include "base/crash_point.h"
 #include "base/embedded.h"
 #include "store/sqlite/beside/location.h"
+#include "store/sqlite/turn/gate.h"
+#include "store/sqlite/turn/turn.h"
 #include <stdio.h>
 
 #define UPGRADE "core/store/sqlite/upgrade_%d.sql"
@@ -44,13 +47,6 @@ static bool migrate_foreign(struct store *store, struct error *error) {
     return false;
 }
 
-static bool migrate_newer(struct store *store, int64_t version, struct error *error) {
-    return error_set(error, ERROR_CONFIG,
-                     "store \"%s\": schema %lld is newer than this program's %d (upgrade "
-                     "moonshift)",
-                     store->db.name, (long long)version, sqlite_of(store)->schema);
-}
-
 /* *version: of the schema; 0: nothing is there yet. */
 static bool migrate_version(struct store *store, int64_t *version, struct error *error) {
     int64_t application = 0, tables = 0;
@@ -60,16 +56,7 @@ static bool migrate_version(struct store *store, int64_t *version, struct error 
         return false;
     if (application != APPLICATION_ID && (tables || *version || application))
         return migrate_foreign(store, error);
-    return *version <= sqlite_of(store)->schema || migrate_newer(store, *version, error);
-}
-
-bool migrate_current(struct store *store, struct error *error) {
-    int64_t version = 0;
-    if (db_value(&store->db, error, &version, "PRAGMA user_version", "") == FAILED)
-        return false;
-    sqlite_of(store)->outdated = version > sqlite_of(store)->schema;
-    return !sqlite_of(store)->outdated || sqlite_of(store)->parting ||
-           migrate_newer(store, version, error);
+    return *version <= sqlite_of(store)->schema || schema_newer(store, *version, error);
 }
 
 static bool migrate_run(struct store *store, const char *file, struct error *error) {
@@ -110,7 +97,7 @@ static bool migrate_locked(struct store *store, struct error *error) {
 
 /* Another process that creates the same store makes this refuse at once, without a wait. */
 static bool migrate_journal(struct store *store, struct error *error) {
-    for (int i = 0; i < JOURNAL_TRIES; i++, gate_pause())
+    for (int i = 0; i < JOURNAL_TRIES; i++, sqlite_pause())
         if (db_execute(&store->db, "PRAGMA journal_mode=WAL", error))
             return true;
         else if (sqlite3_errcode(store->db.handle) != SQLITE_BUSY)
@@ -133,7 +120,7 @@ static bool migrate_up(struct store *store, struct error *error) {
         return false;
     CRASH_POINT("journal_set");
     while (!gate_take(&sqlite_of(store)->gate, GATE_WRITER, false))
-        gate_pause();
+        sqlite_pause();
     bool done = migrate_locked(store, error);
     gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
     if (done)

@@ -15,10 +15,6 @@
 
 static const struct timespec pause_span = {0, 200000};
 
-void gate_pause(void) {
-    nanosleep(&pause_span, NULL);
-}
-
 static void gate_map(struct gate *gate, int rights) {
     void *map = mmap(NULL, sizeof *gate->page, rights, MAP_SHARED, gate->file, 0);
     gate->page = map == MAP_FAILED ? NULL : map;
@@ -87,7 +83,7 @@ void gate_wait(const struct gate *gate, uint32_t turn) {
     if (gate->page)
         syscall(SYS_futex, &gate->page->turn, FUTEX_WAIT, turn, &pause_span, NULL, 0);
     else
-        gate_pause();
+        sqlite_pause();
 }
 
 void gate_ended(const struct gate *gate) {

@@ -5,9 +5,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_TURN_GATE_H
 #define MOONSHIFT_STORE_SQLITE_TURN_GATE_H
 
-#include "base/error.h"
-#include <stdatomic.h>
-#include <stdint.h>
+#include "store/sqlite/db/connection.h"
 
 enum gate_byte {
     GATE_WAITING,       /* shared: a writer waits; the others stand back */
@@ -15,19 +13,6 @@ enum gate_byte {
     GATE_WRITER,        /* shared by a writer, exclusive during a checkpoint */
     GATE_OPEN,          /* shared: the store is open for writing; see location.h */
     GATE_EXECUTORS = 16 /* + id, exclusive: the executor with that id lives */
-};
-
-/* The beginning of the file, mapped by each store that is open. */
-struct gate_page {
-    _Atomic uint32_t turn; /* counts ended transactions */
-    uint32_t unused;
-    _Atomic uint64_t synced, failed; /* places in the log, of log_sync.h */
-};
-
-struct gate {
-    int file;               /* -1: no gate (in memory); then every byte is free and may be taken */
-    struct gate_page *page; /* NULL: there is no room for it */
-    bool reads;             /* the page is only to be read */
 };
 
 /* Opens (creates) the gate beside the database at `path`. */
@@ -52,8 +37,5 @@ void gate_ended(const struct gate *gate);
 
 /* Waits, up to 5 ms, while another store waits to write. True: it did wait. */
 bool gate_stand_back(const struct gate *gate);
-
-/* 0.2 ms. */
-void gate_pause(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/sqlite/turn/log_sync.h"
+#include "store/sqlite/turn/turn.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -134,5 +135,5 @@ bool sqlite_intact(struct store *store, struct error *error) {
         log == LOG_WHOLE || (index_read(store, &again) && memcmp(&head, &again, sizeof head) == 0);
     if (stays && !log_refuse(store, log, error))
         return false;
-    return store->writing || migrate_current(store, error);
+    return store->writing || schema_current(store, error);
 }

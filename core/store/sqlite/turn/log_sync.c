@@ -1,6 +1,7 @@
 #include "store/sqlite/turn/log_sync.h"
 #include "base/crash_point.h"
 #include "store/sqlite/db/log_index.h"
+#include "store/sqlite/turn/gate.h"
 #include <string.h>
 
 enum { READ_TRIES = 100 }; /* while others write the index's head */

@@ -1,7 +1,9 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
 #include "base/crash_point.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/turn/gate.h"
 #include "store/sqlite/turn/log_sync.h"
+#include "store/sqlite/turn/turn.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,22 @@ static bool ends_ready(struct store *store, struct error *error) {
     return db_query(&store->db, error, begin_sql, "") &&
            db_query(&store->db, error, commit_sql, "") &&
            db_query(&store->db, error, rollback_sql, "");
+}
+
+bool schema_newer(const struct store *store, int64_t version, struct error *error) {
+    return error_set(error, ERROR_CONFIG,
+                     "store \"%s\": schema %lld is newer than this program's %d (upgrade "
+                     "moonshift)",
+                     store->db.name, (long long)version, sqlite_of(store)->schema);
+}
+
+bool schema_current(struct store *store, struct error *error) {
+    int64_t version = 0;
+    if (db_value(&store->db, error, &version, "PRAGMA user_version", "") == FAILED)
+        return false;
+    sqlite_of(store)->outdated = version > sqlite_of(store)->schema;
+    return !sqlite_of(store)->outdated || sqlite_of(store)->parting ||
+           schema_newer(store, version, error);
 }
 
 /* SQLITE_BUSY: try again. The writer's byte is held only while the transaction may be open, so
@@ -67,7 +85,7 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
     store->writing = true;
     sqlite_of(store)->unhurried = purpose == STORE_HOLD; /* else there is one writer at a time */
     CRASH_POINT("transaction_begun");
-    if (intact_begun(store, error) && migrate_current(store, error) && meta_read(store, error))
+    if (intact_begun(store, error) && schema_current(store, error) && meta_read(store, error))
         return true;
     store_rollback(store);
     return false;
@@ -118,7 +136,7 @@ void sqlite_rollback(struct store *store) {
 
 bool transaction_look(struct store *store, struct error *error) {
     return ends_ready(store, error) && db_run(&store->db, error, "BEGIN", "") &&
-           (migrate_current(store, error) || (transaction_look_end(store), false));
+           (schema_current(store, error) || (transaction_look_end(store), false));
 }
 
 void transaction_look_end(struct store *store) {

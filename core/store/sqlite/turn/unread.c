@@ -3,6 +3,7 @@
 #include "store/rules/work/work.h"
 #include "store/sqlite/db/bulk_table.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/turn/turn.h"
 
 static const char unread_sql[] = "SELECT " ROW_COLUMNS " FROM bulk b CROSS JOIN job j"
                                  " WHERE j.id=b.id";

@@ -1,7 +1,7 @@
 /* tray_contract.c - many processes create one job at a time, and one of them writes for all: what
  * is answered is there, exactly once, whoever dies. */
 #include "../../contract.h"
-#include "store/sqlite/db/connection.h"
+#include "store/sqlite/beside/mailbox.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/store.h"
 #include <fcntl.h>
@@ -529,7 +529,7 @@ static bool scene_ask(struct scene *scene) {
     time_ms until = clock_monotonic() + HANGS * 1000;
     if (write(scene->tell, "!", 1) != 1 || close(scene->tell) != 0)
         return false;
-    for (; clock_monotonic() < until; gate_pause())
+    for (; clock_monotonic() < until; sqlite_pause())
         for (int i = 0; i < MAILBOX_PLACES; i++)
             if (i != scene->mailbox.place && mailbox_read(&scene->mailbox, i, &scene->request))
                 return true;

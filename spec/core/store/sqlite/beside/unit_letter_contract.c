@@ -2,8 +2,8 @@
  * for all, and each gets its own answer. */
 #include "../../process_site.h"
 #include "job/unit_lists.h"
+#include "store/sqlite/beside/mailbox.h"
 #include "store/sqlite/beside/unit_letter.h"
-#include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/rules_pack.h"
 #include <sys/wait.h>
 

@@ -1,6 +1,6 @@
 /* gate_contract.c - writers take turns through the gate. */
 #include "../../contract.h"
-#include "store/sqlite/db/connection.h"
+#include "store/sqlite/turn/gate.h"
 
 static struct gate gate; /* of another process */
 

@@ -4,7 +4,8 @@
 #include "run/turn.h"
 #include "store/intake.h"
 #include "store/rules/place/places.h"
-#include "store/sqlite/db/connection.h"
+#include "store/sqlite/turn/gate.h"
+#include "store/sqlite/turn/turn.h"
 
 enum { JOBS = 12 };
 
