@@ -12,6 +12,8 @@
 #include "store/store.h"
 
 struct store_backup;
+struct store_roles;
+struct text;
 
 /* OP: type, name, parameters, arguments; DO: the same of one that returns nothing. */
 /* clang-format off */
@@ -92,8 +94,21 @@ struct store_backup;
 
 struct store_ops {
     void (*close)(struct store *store);
+    /* of a server; NULL: a file has none */
+    time_ms (*lag)(struct store *store);
+    bool (*drop)(struct store *store, struct error *error);
+    int64_t (*backend)(struct store *store);
     STORE_OPS(OP_MEMBER, DO_MEMBER)
 };
+
+/* An engine before a store of it is open; in its open.c. A file has no grants. */
+struct store_opener {
+    struct store *(*open)(const char *at, enum store_mode mode, const struct settings *settings,
+                          struct error *error);
+    bool (*grants)(const char *url, const struct store_roles *roles, struct text *text,
+                   struct error *error);
+};
+extern const struct store_opener sqlite_opener, postgres_opener;
 
 /* The table is the first member of every store. */
 static inline const struct store_ops *store_ops(const struct store *store) {

@@ -1,8 +1,6 @@
 #include "store/store.h"
 #include "job/store_url.h"
-#include "store/postgres/db/engine.h"
 #include "store/provision.h"
-#include "store/sqlite/db/engine.h"
 #include <string.h>
 
 static const char *behind(const char *url, const char *scheme) {
@@ -13,11 +11,12 @@ static const char *behind(const char *url, const char *scheme) {
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
                          struct error *error) {
     if (store_url_server(url))
-        return postgres_open(url, mode, settings, error);
+        return postgres_opener.open(url, mode, settings, error);
     const char *path = behind(url, "sqlite:");
     char shown[STORE_SHOWN];
     if (path && *path)
-        return sqlite_open(strcmp(path, ":memory:") == 0 ? NULL : path, mode, settings, error);
+        return sqlite_opener.open(strcmp(path, ":memory:") == 0 ? NULL : path, mode, settings,
+                                  error);
     error_set(error, ERROR_CONFIG,
               path ? "store \"%s\": no path (expected sqlite:PATH)"
                    : "store \"%s\": unknown scheme (expected sqlite: or postgres://)",
@@ -29,7 +28,7 @@ bool store_grants(const struct settings *settings, const struct store_roles *rol
                   struct text *text, struct error *error) {
     char shown[STORE_SHOWN];
     if (store_url_server(settings->store))
-        return postgres_grants(settings->store, roles, text, error);
+        return postgres_opener.grants(settings->store, roles, text, error);
     return error_set(
         error, ERROR_CONFIG,
         "store \"%s\": a file has no roles (expected a store on a server, postgres://…)",
@@ -37,17 +36,17 @@ bool store_grants(const struct settings *settings, const struct store_roles *rol
 }
 
 time_ms store_lag(struct store *store) {
-    return store_kind(store) == STORE_SERVER ? postgres_lag(store) : TIME_NONE;
+    return store_ops(store)->lag ? store_ops(store)->lag(store) : TIME_NONE;
 }
 
 bool store_drop(struct store *store, struct error *error) {
-    bool done = store_kind(store) != STORE_SERVER || postgres_drop(store, error);
-    store_close(store);
+    bool done = !store_ops(store)->drop || store_ops(store)->drop(store, error);
+    store_ops(store)->close(store);
     return done;
 }
 
 int64_t store_backend(struct store *store) {
-    return store_kind(store) == STORE_SERVER ? postgres_backend(store) : 0;
+    return store_ops(store)->backend ? store_ops(store)->backend(store) : 0;
 }
 
 const char *metric_name(enum metric metric) {

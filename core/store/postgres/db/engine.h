@@ -1,4 +1,4 @@
-/* engine.h - the PostgreSQL engine: how it is opened, its functions, and what the rules ask of it.
+/* engine.h - the PostgreSQL engine: its functions, and what the rules ask of it.
  */
 #ifndef MOONSHIFT_STORE_POSTGRES_DB_ENGINE_H
 #define MOONSHIFT_STORE_POSTGRES_DB_ENGINE_H
@@ -6,13 +6,7 @@
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"
 
-/* `url`: see address.h. */
-struct store *postgres_open(const char *url, enum store_mode mode, const struct settings *settings,
-                            struct error *error);
-
 /* rights.c: adds the statements that give the roles their rights; see store/provision.h. */
-struct store_roles;
-struct text;
 bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
                      struct error *error);
 

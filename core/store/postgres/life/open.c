@@ -78,6 +78,9 @@ static bool all_of_them(struct store *store, struct query *query, const json_t *
 /* ---- the tables of functions ---- */
 
 static const struct store_ops ops = {.close = postgres_close,
+                                     .lag = postgres_lag,
+                                     .drop = postgres_drop,
+                                     .backend = postgres_backend,
                                      .begin = postgres_begin,
                                      .commit = postgres_commit,
                                      .set_clock = postgres_set_clock,
@@ -158,8 +161,8 @@ static bool open_all(struct postgres *postgres, const char *url, struct error *e
            postgres_migrate(store, error) && fair_share_settle(store, error);
 }
 
-struct store *postgres_open(const char *url, enum store_mode mode, const struct settings *settings,
-                            struct error *error) {
+static struct store *postgres_open(const char *url, enum store_mode mode,
+                                   const struct settings *settings, struct error *error) {
     struct postgres *postgres = calloc(1, sizeof *postgres);
     if (!postgres) {
         error_no_memory(error);
@@ -180,6 +183,8 @@ struct store *postgres_open(const char *url, enum store_mode mode, const struct 
     store_close(store);
     return NULL;
 }
+
+const struct store_opener postgres_opener = {postgres_open, postgres_grants};
 
 void postgres_close(struct store *store) {
     struct postgres *postgres = postgres_of(store);

@@ -1,13 +1,9 @@
-/* engine.h - the SQLite engine: how it is opened, its functions, and what the rules ask of it. */
+/* engine.h - the SQLite engine: its functions, and what the rules ask of it. */
 #ifndef MOONSHIFT_STORE_SQLITE_DB_ENGINE_H
 #define MOONSHIFT_STORE_SQLITE_DB_ENGINE_H
 
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"
-
-/* `path` NULL: in memory. */
-struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
-                          struct error *error);
 
 /* In the order of store/ops.h; at last what sqlite_tend does. */
 void sqlite_close(struct store *store);

@@ -238,8 +238,9 @@ static struct store *open_once(const char *path, enum store_mode mode,
     return NULL;
 }
 
-struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
-                          struct error *error) {
+/* `path` NULL: in memory. */
+static struct store *sqlite_open(const char *path, enum store_mode mode,
+                                 const struct settings *settings, struct error *error) {
     enum location location = LOCATION_FINE;
     char other[PATH_MAX];
     mode = mode == STORE_MIGRATE ? STORE_WRITE : mode;
@@ -250,6 +251,8 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
         return store;
     return open_once(path, mode, settings, &location, other, error);
 }
+
+const struct store_opener sqlite_opener = {.open = sqlite_open};
 
 void sqlite_close(struct store *store) {
     int pages = store->self.id ? 0 : CLOSE_PAGES; /* an executor leaves one whole file behind */
