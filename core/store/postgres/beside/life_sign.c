@@ -45,7 +45,8 @@ static void unlock_sign(struct store *store, int64_t sign) {
         db_run(&store->db, NULL, "DELETE FROM note WHERE key='sign '||?1::bigint", "i", sign);
 }
 
-bool postgres_sign_renew(struct store *store, struct error *error) {
+/* Signs that are no locks live on with each commit. */
+static bool sign_renew(struct store *store, struct error *error) {
     const struct signs *signs = &postgres_of(store)->signs;
     for (size_t i = 0; i < signs->count && !direct_has(store); i++)
         if (!note_sign(store, signs->list[i], error))
@@ -104,8 +105,8 @@ static void sign_rolled_back(struct store *store) {
     postgres_of(store)->signs.ending = 0;
 }
 
-const struct txn_hook postgres_sign_hook = {.committed = sign_committed,
-                                            .rolled_back = sign_rolled_back};
+const struct txn_hook postgres_sign_hook = {
+    .before_commit = sign_renew, .committed = sign_committed, .rolled_back = sign_rolled_back};
 
 /* True as well if the server cannot be asked: nobody cleans up then. */
 bool postgres_sign_alive(const struct store *store, int64_t sign) {

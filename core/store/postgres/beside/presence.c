@@ -190,8 +190,9 @@ static bool end_old_session(struct store *store, struct error *error) {
 
 bool postgres_enter_again(struct store *store, struct error *error) {
     const int64_t id = store->self.id;
-    return !id || (end_old_session(store, error) && lock_session(store, id, error) &&
-                   bell_listen(store, id, error));
+    return postgres_sign_again(store, error) &&
+           (!id || (end_old_session(store, error) && lock_session(store, id, error) &&
+                    bell_listen(store, id, error)));
 }
 
 void postgres_quit(struct store *store, int64_t id) {

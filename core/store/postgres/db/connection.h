@@ -4,8 +4,6 @@
 
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/engine.h"
-#include "store/postgres/turn/lock_page.h"
-#include "store/postgres/turn/reader.h"
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
 
@@ -66,6 +64,38 @@ struct timeline {
     bool late;           /* it has one whose commit was given up */
 };
 
+/* The second connection; see reader.h. */
+struct reader {
+    struct db db; /* all zero: there is none */
+    struct session session;
+    unsigned generation; /* of the first connection, with which it was opened */
+    time_ms patience;    /* ms to begin a session, and for a page; 0: READER_PATIENCE */
+    time_ms wanted;      /* monotonic: turns are long, until then */
+    time_ms tried;       /* monotonic: to open it, last at this instant; 0: never */
+    time_ms used;        /* monotonic: by the last page that was read so */
+    char snapshot[64];   /* that the open transaction has exported; "": none */
+    struct row *imports; /* the statement by which it is taken over; NULL: none */
+    struct row *server;  /* asks which server answers */
+};
+
+/* A row of locks of this executor; see lock_page.h. Its jobs have the tokens from `token` on. */
+struct lock_page {
+    int64_t token;
+    int count;
+    int alone;        /* so many of its locks were ended by themselves */
+    bool fresh, gone; /* in the open transaction: it was written, or is not there any more */
+};
+
+enum { LOCK_PAGES = 16, LOCK_PAGES_ROOM = 32 }; /* of an executor; with those that have gone */
+
+/* What is known of them here; the table says what is true. */
+struct lock_pages {
+    struct lock_page list[LOCK_PAGES_ROOM];
+    int count;
+    int rest;  /* so many acquisitions write rows, as runs of a page had to be settled one by one */
+    bool none; /* the open transaction has given every lock a row of its own */
+};
+
 struct postgres {
     struct store store; /* first */
     struct session session;
@@ -79,6 +109,7 @@ struct postgres {
     struct clock *clock; /* that goes as the server's; NULL: none */
     struct timeline timeline;
     struct direct direct;
+    bool (*retake)(struct store *store, struct error *error); /* what a lost session had held */
     struct reader reader;
     struct signs signs;
     struct left left;
@@ -104,6 +135,12 @@ enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up,
 bool postgres_gate(struct store *store, bool shared, struct error *error);
 /* SQL: the server's clock in ms. */
 #define SERVER_NOW "floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+/* SQL: the lock of the job with this id, or nothing: id, token, owner, until. */
+#define LOCK_OF(job)                                                                               \
+    "LATERAL (SELECT id, token, owner, until FROM locked WHERE id=" job " UNION ALL"               \
+    " SELECT " job ", p.token+array_position(p.ids, " job ")-1, p.owner, NULL FROM lock_page p"    \
+    " WHERE " job "=ANY(p.ids) AND get_bit(p.held, array_position(p.ids, " job ")-1)=1)"
+
 /* The server's clock was so in a flight that began at this monotonic instant. */
 void postgres_note_clock(struct store *store, time_ms begun, time_ms server);
 /* Warns if this machine's is another one. */
@@ -118,10 +155,8 @@ static inline time_ms postgres_connected(const struct store *store) {
 }
 /* Connects again after a loss, and takes what the session had held. */
 bool postgres_reconnect(struct store *store, struct error *error);
-/* The parts of it: the signs of life, and the executor's lock and bell. */
+/* The parts of that: the signs of life; and these with the executor's lock and bell. */
 bool postgres_sign_again(struct store *store, struct error *error);
-/* In a transaction: signs that are no locks live on. */
-bool postgres_sign_renew(struct store *store, struct error *error);
 bool postgres_enter_again(struct store *store, struct error *error);
 
 /* The session that locks outlive a transaction in, and that is notified. False: there can be none.

@@ -59,7 +59,7 @@ bool direct_again(struct store *store, struct error *error) {
         return true;
     direct->tried = now;
     return session_reopen(&direct->session, &direct->address, error) &&
-           postgres_sign_again(store, error) && postgres_enter_again(store, error);
+           postgres_of(store)->retake(store, error);
 }
 
 void direct_close(struct store *store) {

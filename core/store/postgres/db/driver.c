@@ -2,7 +2,6 @@
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/spelling.h"
-#include "store/postgres/turn/reader.h"
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static bool postgres_prepare(struct db *db, struct row *row, const char *sql, bo
     size_t size = 0;
     statement->session = session;
     statement->count = spelling_write(sql, NULL, &size);
-    statement->minded = reader_minds(sql);
+    statement->minded = spelling_minds(sql);
     statement->asked = !keep;
     statement->sql = malloc(size + 1);
     if (!statement->sql || !make_room(statement)) {

@@ -125,3 +125,30 @@ int spelling_write(const char *sql, char *to, size_t *size) {
         to[*size] = 0;
     return most;
 }
+
+/* ---- which statements matter ---- */
+
+/* The name of a table, as a whole word. */
+static bool names(const char *at, const char *table) {
+    size_t size = strlen(table);
+    return strncmp(at, table, size) == 0 && !isalnum((unsigned char)at[size]) && at[size] != '_';
+}
+
+static bool writes(const char *sql, const char *verb, const char *table) {
+    for (const char *at = strstr(sql, verb); at; at = strstr(at + 1, verb))
+        if (names(at + strlen(verb), table))
+            return true;
+    return false;
+}
+
+bool spelling_minds(const char *sql) {
+    static const char *const writing[][2] = {{"INTO ", "ready"},        {"UPDATE ", "ready"},
+                                             {"DELETE FROM ", "ready"}, {"INTO ", "lane"},
+                                             {"UPDATE ", "lane"},       {"DELETE FROM ", "lane"},
+                                             {"INTO ", "job"},          {"UPDATE ", "job"},
+                                             {"INTO ", "parked"},       {"DELETE FROM ", "parked"}};
+    for (size_t i = 0; i < sizeof writing / sizeof *writing; i++)
+        if (writes(sql, writing[i][0], writing[i][1]))
+            return true;
+    return false;
+}

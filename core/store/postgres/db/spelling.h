@@ -2,11 +2,16 @@
 #ifndef MOONSHIFT_STORE_POSTGRES_DB_SPELLING_H
 #define MOONSHIFT_STORE_POSTGRES_DB_SPELLING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Writes ?2 as $2, and a bare ? with the next number. Functions of the server get the name of their
  * schema. Writes into `to`; NULL: it only counts. Returns the greatest number; *size becomes the
  * number of bytes. */
 int spelling_write(const char *sql, char *to, size_t *size);
+
+/* True if a statement may change what a page of ready jobs shows: places, lanes, rows of jobs. The
+ * rows of jobs that have ended are in no page. */
+bool spelling_minds(const char *sql);
 
 #endif

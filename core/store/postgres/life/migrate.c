@@ -5,34 +5,6 @@
 #include "store/postgres/life/upgrade.h"
 #include <stdlib.h>
 
-static bool refuse_version(struct store *store, const char *is, const char *remedy,
-                           struct error *error) {
-    return error_set(error, ERROR_CONFIG,
-                     "store \"%s\": schema %lld is %s than this program's %lld (%s)",
-                     store->db.name, (long long)store->schema.version, is,
-                     (long long)postgres_of(store)->program, remedy);
-}
-
-/* Somebody has emptied the table. */
-bool postgres_version_missing(struct store *store, struct error *error) {
-    return error_set(error, ERROR_DAMAGED,
-                     "store \"%s\": damaged: schema_version has no row (expected one)",
-                     store->db.name);
-}
-
-/* A later version may be one that this program can work with: it is only wider. */
-bool postgres_version_fits(struct store *store, struct error *error) {
-    struct postgres *postgres = postgres_of(store);
-    const struct store_schema *schema = &store->schema;
-    postgres->outdated = schema->oldest > postgres->program;
-    if (postgres->outdated && !postgres->parting)
-        return refuse_version(store, "newer", "upgrade moonshift", error);
-    if (schema->version < postgres->program && store->mode != STORE_MIGRATE)
-        return refuse_version(store, "older", "\"moonshift store migrate\" brings it up to date",
-                              error);
-    return true;
-}
-
 bool postgres_schema_read(struct store *store, struct error *error) {
     const time_ms begun = clock_monotonic();
     struct row *row = db_query(&store->db, error,

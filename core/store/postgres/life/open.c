@@ -1,5 +1,6 @@
 /* open.c - from a URL to an open store. */
-#include "store/postgres/db/connection.h"
+#include "store/postgres/turn/lock_page.h"
+#include "store/postgres/turn/reader.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/prelock.h"
@@ -177,6 +178,7 @@ static struct store *postgres_open(const char *url, enum store_mode mode,
     store->kind = STORE_SERVER;
     store->mode = mode;
     store->releases = &postgres->releases;
+    postgres->retake = postgres_enter_again;
     postgres->bell = postgres->heard = -1;
     if (open_all(postgres, url, error))
         return store;

@@ -2,8 +2,8 @@
  */
 #include "store/rules/record/bulk.h"
 #include "store/postgres/db/array.h"
-#include "store/postgres/db/connection.h"
 #include "store/postgres/db/driver.h"
+#include "store/postgres/turn/lock_page.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include <stdlib.h>

@@ -7,32 +7,7 @@
 #ifndef MOONSHIFT_STORE_POSTGRES_TURN_LOCK_PAGE_H
 #define MOONSHIFT_STORE_POSTGRES_TURN_LOCK_PAGE_H
 
-#include "store/rules/ground/engine.h"
-#include "store/rules/ground/txn_hook.h"
-
-/* A row of this executor; its jobs have the tokens from `token` on. */
-struct lock_page {
-    int64_t token;
-    int count;
-    int alone;        /* so many of its locks were ended by themselves */
-    bool fresh, gone; /* in the open transaction: it was written, or is not there any more */
-};
-
-enum { LOCK_PAGES = 16, LOCK_PAGES_ROOM = 32 }; /* of an executor; with those that have gone */
-
-/* What is known of them here; the table says what is true. */
-struct lock_pages {
-    struct lock_page list[LOCK_PAGES_ROOM];
-    int count;
-    int rest;  /* so many acquisitions write rows, as runs of a page had to be settled one by one */
-    bool none; /* the open transaction has given every lock a row of its own */
-};
-
-/* SQL: the lock of the job with this id, or nothing: id, token, owner, until. */
-#define LOCK_OF(job)                                                                               \
-    "LATERAL (SELECT id, token, owner, until FROM locked WHERE id=" job " UNION ALL"               \
-    " SELECT " job ", p.token+array_position(p.ids, " job ")-1, p.owner, NULL FROM lock_page p"    \
-    " WHERE " job "=ANY(p.ids) AND get_bit(p.held, array_position(p.ids, " job ")-1)=1)"
+#include "store/postgres/db/connection.h"
 
 /* The table, and the view. */
 extern const char lock_page_schema[];

@@ -4,7 +4,7 @@
  * for each depends on what stands before it, so the planner has no other way than loops. To sort
  * them would cost a third of the whole. */
 #include "store/postgres/db/array.h"
-#include "store/postgres/db/connection.h"
+#include "store/postgres/turn/reader.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/record/bulk.h"
 

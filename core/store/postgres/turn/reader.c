@@ -1,7 +1,6 @@
 #include "store/postgres/turn/reader.h"
 #include "store/postgres/db/connection.h"
 #include "store/postgres/turn/timeline.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,33 +32,6 @@ static bool is_current(const struct store *store) {
     const struct reader *reader = reader_of(store);
     return is_open(reader) && !reader->session.lost &&
            reader->generation == postgres_of(store)->session.generation;
-}
-
-/* ---- which statements matter ---- */
-
-/* The name of a table, as a whole word. */
-static bool names(const char *at, const char *table) {
-    size_t size = strlen(table);
-    return strncmp(at, table, size) == 0 && !isalnum((unsigned char)at[size]) && at[size] != '_';
-}
-
-static bool writes(const char *sql, const char *verb, const char *table) {
-    for (const char *at = strstr(sql, verb); at; at = strstr(at + 1, verb))
-        if (names(at + strlen(verb), table))
-            return true;
-    return false;
-}
-
-bool reader_minds(const char *sql) {
-    static const char *const writing[][2] = {{"INTO ", "ready"},        {"UPDATE ", "ready"},
-                                             {"DELETE FROM ", "ready"}, {"INTO ", "lane"},
-                                             {"UPDATE ", "lane"},       {"DELETE FROM ", "lane"},
-                                             {"INTO ", "job"},          {"UPDATE ", "job"},
-                                             {"INTO ", "parked"},       {"DELETE FROM ", "parked"}};
-    for (size_t i = 0; i < sizeof writing / sizeof *writing; i++)
-        if (writes(sql, writing[i][0], writing[i][1]))
-            return true;
-    return false;
 }
 
 /* ---- the connection ---- */

@@ -7,28 +7,11 @@
 #ifndef MOONSHIFT_STORE_POSTGRES_TURN_READER_H
 #define MOONSHIFT_STORE_POSTGRES_TURN_READER_H
 
-#include "store/postgres/db/driver.h"
+#include "store/postgres/db/connection.h"
 
 struct ready_page;
 
 enum { READER_PATIENCE = 2000 };
-
-struct reader {
-    struct db db; /* all zero: there is none */
-    struct session session;
-    unsigned generation; /* of the first connection, with which it was opened */
-    time_ms patience;    /* ms to begin a session, and for a page; 0: READER_PATIENCE */
-    time_ms wanted;      /* monotonic: turns are long, until then */
-    time_ms tried;       /* monotonic: to open it, last at this instant; 0: never */
-    time_ms used;        /* monotonic: by the last page that was read so */
-    char snapshot[64];   /* that the open transaction has exported; "": none */
-    struct row *imports; /* the statement by which it is taken over; NULL: none */
-    struct row *server;  /* asks which server answers */
-};
-
-/* True if a statement may change what a page of ready jobs shows: places, lanes, rows of jobs. The
- * rows of jobs that have ended are in no page. */
-bool reader_minds(const char *sql);
 
 /* Outside of a transaction: opens the connection if turns are long, and closes one
  * that is lost or has not been used for a minute. */

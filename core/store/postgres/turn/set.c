@@ -3,7 +3,7 @@
  * Rows are found one after the other by their index. A join would leave it to the planner which of
  * both sides it goes through, and it does not know how many there are. */
 #include "store/postgres/db/array.h"
-#include "store/postgres/db/connection.h"
+#include "store/postgres/turn/lock_page.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/place/unique.h"
 #include <string.h>

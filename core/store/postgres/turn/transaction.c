@@ -2,7 +2,8 @@
  *
  * The gate is a lock of the database that goes with the transaction. It is asked for in the message
  * that begins it, and what is read afterwards is what the last holder has committed. */
-#include "store/postgres/db/connection.h"
+#include "store/postgres/turn/lock_page.h"
+#include "store/postgres/turn/reader.h"
 #include "store/postgres/turn/timeline.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/place/places.h"
@@ -17,11 +18,8 @@ static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED",
 
 bool postgres_reconnect(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
-    if (!session_reopen(&postgres->session, &postgres->address, error))
-        return false;
-    if (direct_is_other(store) || !direct_has(store))
-        return true;
-    return postgres_sign_again(store, error) && postgres_enter_again(store, error);
+    return session_reopen(&postgres->session, &postgres->address, error) &&
+           (direct_is_other(store) || !direct_has(store) || postgres->retake(store, error));
 }
 
 /* Work goes on while the way past a pool is broken. */
@@ -56,6 +54,34 @@ static bool refuse_read_only(struct store *store, struct error *error) {
     return error_set(error, ERROR_UNAVAILABLE,
                      "store \"%s\": the server is read only (expected the primary)",
                      store->db.name);
+}
+
+static bool refuse_schema(struct store *store, const char *is, const char *remedy,
+                          struct error *error) {
+    return error_set(error, ERROR_CONFIG,
+                     "store \"%s\": schema %lld is %s than this program's %lld (%s)",
+                     store->db.name, (long long)store->schema.version, is,
+                     (long long)postgres_of(store)->program, remedy);
+}
+
+/* Somebody has emptied the table. */
+bool postgres_version_missing(struct store *store, struct error *error) {
+    return error_set(error, ERROR_DAMAGED,
+                     "store \"%s\": damaged: schema_version has no row (expected one)",
+                     store->db.name);
+}
+
+/* A later version may be one that this program can work with: it is only wider. */
+bool postgres_version_fits(struct store *store, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    const struct store_schema *schema = &store->schema;
+    postgres->outdated = schema->oldest > postgres->program;
+    if (postgres->outdated && !postgres->parting)
+        return refuse_schema(store, "newer", "upgrade moonshift", error);
+    if (schema->version < postgres->program && store->mode != STORE_MIGRATE)
+        return refuse_schema(store, "older", "\"moonshift store migrate\" brings it up to date",
+                             error);
+    return true;
 }
 
 /* Reads the version of the schema and the server's clock, in the flight that begins. */
@@ -263,8 +289,8 @@ static bool commit_sent(struct store *store, struct error *error) {
     struct session *session = &postgres_of(store)->session;
     struct error reason = {ERROR_NONE, ""};
     session->ending = true;
-    bool done = turn_write(store, &reason) && postgres_sign_renew(store, &reason) &&
-                db_run(&store->db, &reason, commit_sql, "") && session_land(session, NULL, &reason);
+    bool done = turn_write(store, &reason) && db_run(&store->db, &reason, commit_sql, "") &&
+                session_land(session, NULL, &reason);
     session->ending = false;
     if (!done && session->lost)
         return turn_recall(store, error) == YES;

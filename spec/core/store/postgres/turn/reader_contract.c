@@ -1,7 +1,8 @@
 /* reader_contract.c - a second connection reads the page of a long turn, and nothing depends on it.
  * Run with spec/postgres/contracts. */
 #include "../../contract.h"
-#include "store/postgres/db/connection.h"
+#include "store/postgres/db/spelling.h"
+#include "store/postgres/turn/reader.h"
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -287,15 +288,15 @@ static void short_turns(struct contract *c) {
 }
 
 static void texts(struct contract *c) {
-    EXPECT(reader_minds("INSERT INTO ready(stream) VALUES(?1)"));
-    EXPECT(reader_minds("WITH g AS (DELETE FROM ready WHERE ctid=ANY(?)) SELECT 1"));
-    EXPECT(reader_minds("UPDATE job SET rev=rev+1 WHERE id=?1"));
-    EXPECT(reader_minds("INSERT INTO ended(job) VALUES(1); INSERT INTO lane(id) VALUES(2)"));
-    EXPECT(reader_minds("DELETE FROM parked WHERE ctid=ANY(?)"));
-    EXPECT(!reader_minds("SELECT id FROM ready"));
-    EXPECT(!reader_minds("DELETE FROM job WHERE id=ANY(?)"));
-    EXPECT(!reader_minds("INSERT INTO job_log(id) VALUES(1)"));
-    EXPECT(!reader_minds("INSERT INTO ended(job, stream) SELECT unnest(?), unnest(?)"));
+    EXPECT(spelling_minds("INSERT INTO ready(stream) VALUES(?1)"));
+    EXPECT(spelling_minds("WITH g AS (DELETE FROM ready WHERE ctid=ANY(?)) SELECT 1"));
+    EXPECT(spelling_minds("UPDATE job SET rev=rev+1 WHERE id=?1"));
+    EXPECT(spelling_minds("INSERT INTO ended(job) VALUES(1); INSERT INTO lane(id) VALUES(2)"));
+    EXPECT(spelling_minds("DELETE FROM parked WHERE ctid=ANY(?)"));
+    EXPECT(!spelling_minds("SELECT id FROM ready"));
+    EXPECT(!spelling_minds("DELETE FROM job WHERE id=ANY(?)"));
+    EXPECT(!spelling_minds("INSERT INTO job_log(id) VALUES(1)"));
+    EXPECT(!spelling_minds("INSERT INTO ended(job, stream) SELECT unnest(?), unnest(?)"));
 }
 
 static const struct check checks[] = {
