@@ -1,11 +1,9 @@
 -- The rules of the house. What offends today fails here; there is no list of old sins.
+local caller = require "spec.support.calls"
+local rooms = require "spec.support.rooms"
 local source = require "spec.support.source"
 
--- Folders are layers, lowest first; those of one rank do not know each other.
-local ranks = {
-  base = 1, time = 2, job = 3, store = 4, script = 4, process = 5, engine = 6, run = 7, lua = 8,
-  bench = 9, cli = 10,
-}
+local NOUNS_MOST = 25 -- in a folder
 
 -- The one home of each foreign library: a pattern for its headers, patterns for the files.
 local homes = {
@@ -59,25 +57,126 @@ describe("the house", function()
     end
   end
 
-  it("has no folder in core that is not a layer", function()
+  -- Of each folder.
+  local rank, apart = {}, {}
+  for at, one in ipairs(rooms) do
+    for _, folder in ipairs { one[1], one.also } do
+      rank[folder], apart[folder] = at, one.apart or {}
+    end
+  end
+
+  local function folder_of(path)
+    return path:match("^(.*)/")
+  end
+
+  -- True if a file may know another one: its room is the same, or above it in the table.
+  local function may_know(path, other)
+    local from, to = folder_of(path), folder_of(other)
+    for _, strange in ipairs(apart[from]) do
+      if (to .. "/"):find(strange .. "/", 1, true) == 1 then
+        return false
+      end
+    end
+    return rank[to] <= rank[from]
+  end
+
+  it("has no folder in core that is not a room", function()
     local offenders = {}
     for _, path in ipairs(c_files) do
-      if layer(path) and not ranks[layer(path)] then
+      if not rank[folder_of(path)] then
         offenders[#offenders + 1] = path
       end
     end
     assert.equal("", list(offenders))
   end)
 
-  it("includes from its own folder or a lower one", function()
-    local offenders = {}
+  it("is the table that docs/contributing.md shows", function()
+    local lines = { "| room | holds |", "|---|---|" }
+    for _, one in ipairs(rooms) do
+      local strange = one.apart and ("; apart from `%s`"):format(table.concat(one.apart, "`, `"))
+      lines[#lines + 1] = ("| `%s` | %s%s |"):format(one[1], one[2], strange or "")
+    end
+    local page, text = source.read("docs/contributing.md"), table.concat(lines, "\n") .. "\n\n"
+    assert.equal(text, page:match("(| room | holds |.-\n\n)"))
+  end)
+
+  it("has no room of more than 25 nouns", function()
+    local nouns, offenders = {}, {}
+    for _, path in ipairs(c_files) do
+      local folder = folder_of(path)
+      nouns[folder] = nouns[folder] or { count = 0 }
+      if not nouns[folder][path:sub(1, -3)] then
+        nouns[folder][path:sub(1, -3)] = true
+        nouns[folder].count = nouns[folder].count + 1
+      end
+    end
+    for folder, all in pairs(nouns) do
+      if all.count > NOUNS_MOST then
+        offenders[#offenders + 1] = ("%s has %d"):format(folder, all.count)
+      end
+    end
+    assert.equal("", list(offenders))
+  end)
+
+  -- A circle between rooms has a side that runs uphill. What is spared must be needed.
+  it("includes nothing from a higher room", function()
+    local offenders, spared = {}, {}
     each_include(function(path, name, own, where)
-      local from, to = layer(path), name:match("^(%w+)/")
-      if own and from and not (from == to or (ranks[to] or 10) < ranks[from]) then
-        offenders[#offenders + 1] = ("%s: %s"):format(where, name)
+      if own and source.exists("core/" .. name) and not may_know(path, "core/" .. name) then
+        local key = path .. " " .. name
+        spared[key] = true
+        offenders[#offenders + 1] = not rooms.spared[key] and where .. ": " .. name or nil
       end
     end)
+    for key in pairs(rooms.spared) do
+      if key:find("%.h$") and not spared[key] then
+        offenders[#offenders + 1] = key .. " is spared and does not run uphill"
+      end
+    end
     assert.equal("", list(offenders))
+  end)
+
+  local function uphill(texts)
+    local found = {}
+    caller.each(texts, function(path, by, to, name)
+      if not may_know(path, to) then
+        found[path .. " " .. name] =
+          ("%s: %s calls %s of %s"):format(path, by or "a table", name, to)
+      end
+    end)
+    return found
+  end
+
+  it("calls nothing in a higher room", function()
+    local found, offenders = uphill(caller.texts("core")), {}
+    for key, text in pairs(found) do
+      offenders[#offenders + 1] = not rooms.spared[key] and text or nil
+    end
+    for key in pairs(rooms.spared) do
+      if not key:find("%.h$") and not found[key] then
+        offenders[#offenders + 1] = key .. " is spared and does not run uphill"
+      end
+    end
+    table.sort(offenders)
+    assert.equal("", list(offenders))
+  end)
+
+  it("sees a call that runs uphill, also where a header of its own room declares it", function()
+    local high = "bool high(int n) {\n    return n > 0;\n}\n"
+    local header = "bool high(int n);\n"
+    local function low(body)
+      return { ["core/base/low.c"] = body, ["core/base/low.h"] = header,
+        ["core/cli/high.c"] = high }
+    end
+    local said = { ["core/base/low.c high"] =
+      "core/base/low.c: low calls high of core/cli/high.c" }
+    assert.same(said, uphill(low("bool low(void) {\n    return high(1);\n}\n")))
+    assert.same({ ["core/base/low.c high"] =
+      "core/base/low.c: a table calls high of core/cli/high.c" },
+      uphill(low("static bool (*const list[])(int) = {\n    high,\n};\n")))
+    assert.same({}, uphill(low("bool low(struct one *one) {\n    return one->high;\n}\n")))
+    assert.same({}, uphill(low("static bool high(int n) {\n    return n;\n}\n"
+      .. "bool low(void) {\n    return high(1);\n}\n")))
   end)
 
   it("has a transaction that knows no feature", function()
@@ -134,22 +233,6 @@ describe("the house", function()
     local offenders = {}
     each_include(function(_, name, own, where)
       if own and not source.exists("core/" .. name) then
-        offenders[#offenders + 1] = ("%s: %s"):format(where, name)
-      end
-    end)
-    assert.equal("", list(offenders))
-  end)
-
-  it("keeps the rooms of the store in order, and behind its contracts", function()
-    local rooms = { sql = 1, rules = 2, sqlite = 3, postgres = 3 }
-    local offenders = {}
-    each_include(function(path, name, own, where)
-      local to = rooms[name:match("^store/(%w+)/")]
-      local from = rooms[path:match("^core/store/(%w+)/")]
-      local other = from == 3 and to == 3 and
-        name:match("^store/(%w+)/") ~= path:match("^core/store/(%w+)/")
-      local allowed = from and to and to <= from and not other
-      if own and to and path ~= "core/store/store.c" and not allowed then
         offenders[#offenders + 1] = ("%s: %s"):format(where, name)
       end
     end)
