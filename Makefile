@@ -40,7 +40,7 @@ CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] \
 	spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch] spec/*/*/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examples spec spec/run \
+LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua lua scripts examples spec spec/run \
 	spec/postgres/specs examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report \
@@ -239,6 +239,9 @@ lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
 	@luacheck -q --no-color $(LUA_FILES)
 
+picture: ## write docs/rooms.svg from the table of rooms and the calls
+	@$(LUA) docs/rooms.lua >$(BUILD)/rooms.svg && mv $(BUILD)/rooms.svg docs/rooms.svg
+
 reference: ## write docs/reference.md from the annotations in lua/moonshift
 	@$(LUA) docs/reference.lua >$(BUILD)/reference.md && mv $(BUILD)/reference.md docs/reference.md
 
@@ -430,7 +433,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
+.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing check check-all checked syntax asan tsan sanitized lint picture reference format deps check-deps install uninstall clean \
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak soak-server mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
