@@ -38,6 +38,17 @@ enum settled {
     SETTLED_WAITS   /* another run insists on the lane of its instance: settle it again later */
 };
 
+/* How the store writes an outcome; see rules/work/work.h. */
+enum way {
+    WAY_UNASKED, /* or no longer known */
+    WAY_OTHERS,  /* its lock has ended with others, and its rows are kept back */
+    WAY_KEPT,    /* it reads no other job's row: its rows are kept back */
+    WAY_ALONE,   /* it may ask for any row: what is kept back is written first */
+    WAY_ASKS,    /* the same, and for locks: none of the turn has ended before its own time */
+    WAY_CAREFUL, /* the same, and it may be refused: it stands behind a savepoint */
+    WAY_COMMAND  /* it has neither job nor lock */
+};
+
 enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };
 
 /* One job:log / print line, kept with the attempt. */
@@ -63,7 +74,7 @@ struct outcome {
     bool told;                  /* hooks have been called with it, on its worker */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
     bool refused;               /* a failure since the store has refused it: to be decided first */
-    bool fenced;                /* by store_settle_bulk: its lock is given back already */
+    enum way way;               /* from store_settle_bulk or store_settle on, until it is written */
     bool lane_ends;             /* the last of its work item: its lane is released */
     bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */
     int64_t lane_token;         /* token of the item's first job: the lane row's fence */

@@ -272,8 +272,8 @@ struct capacity {
  * back and says anew what is left behind. */
 void store_set_capacity(struct store *store, struct capacity *capacity);
 
-/* Before a list of outcomes is settled in the open transaction, all or none of it: gives the locks
- * of plain successes back many at a time, and says so in them. What they write to the history
+/* Before a list of outcomes is settled in the open transaction, all or none of it: says the way of
+ * each, and gives the locks of plain successes back many at a time. What they write to the history
  * follows with the commit: they must stay until then. */
 static inline bool store_settle_bulk(struct store *store, struct outcome *outcomes,
                                      struct error *error);

@@ -838,9 +838,9 @@ MUTANTS = [
     {"name": "children-lost", "by": "I15b",
      "breaks": "one of the jobs that a run creates is left out",
      "changes": [(SETTLE, """
-        prelock_begin(store, outcome, settle_refusable(store, outcome));
+        prelock_begin(store, outcome);
 """, """
-        prelock_begin(store, outcome, settle_refusable(store, outcome));
+        prelock_begin(store, outcome);
         job_free_list(outcome->created->next);
         outcome->created->next = NULL;
 """)]},

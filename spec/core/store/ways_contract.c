@@ -1,15 +1,17 @@
 /* ways_contract.c - runs that end in one turn, each in another way: of each is written what its way
  * says, the same as if it had ended alone, and in the order in which they ended. Whatever is
- * written with others, later or behind a savepoint. */
+ * written with others, later or behind a savepoint. What an earlier one keeps back is there for a
+ * later one that asks, and stays if that one is refused. */
 #include "contract.h"
 #include "process_step.h"
 
-enum way { PLAIN, FAILS, DIES, SNOOZES, CONFLICTS, KEYED, REFUSED, UNIT, WAYS };
-enum { FILL = 4 }; /* plain runs beside them: so many are fenced with others */
+enum ending { PLAIN, CREATES, FAILS, DIES, SNOOZES, CONFLICTS, KEYED, REFUSED, UNIT, WAYS };
+enum { FILL = 4 }; /* plain runs before them: so many are fenced with others */
 
-/* The ends of a turn: those of the pair, then the others. */
+/* The ends of a turn: those of many that end together, then those of the pair. */
+enum { ALL = FILL + 2 };
 struct ends {
-    struct outcome list[2 + FILL];
+    struct outcome list[ALL], *pair;
     struct step steps[2];
     struct job_spec children[2];
     char keys[2][32];
@@ -20,14 +22,14 @@ static int64_t process; /* a version of it */
 
 /* ---- runs ---- */
 
-static bool start(struct contract *c, enum way way) {
+static bool start(struct contract *c, enum ending way) {
     if (way == UNIT)
         return begin(c, process) > 0;
     return create(c, c->store, (struct job){.handler = "work", .payload = "1", .payload_size = 1},
                   NOW) > 0;
 }
 
-static void create_child(struct ends *ends, int at, enum way way) {
+static void create_child(struct ends *ends, int at, enum ending way) {
     static int number;
     if (way == KEYED)
         number++;
@@ -35,7 +37,9 @@ static void create_child(struct ends *ends, int at, enum way way) {
     ends->children[at] = (struct job_spec){
         .job = {.handler = "child", .unique_key = ends->keys[at], .due = NOW + LEASE, .retries = 3},
         .on_conflict = ON_CONFLICT_REFUSE};
-    ends->list[at].created = &ends->children[at];
+    if (way == CREATES)
+        ends->children[at].job.unique_key = NULL;
+    ends->pair[at].created = &ends->children[at];
 }
 
 static void fail(struct outcome *outcome) {
@@ -45,8 +49,8 @@ static void fail(struct outcome *outcome) {
     outcome->created = NULL;
 }
 
-static void end(struct ends *ends, int at, enum way way) {
-    struct outcome *outcome = &ends->list[at];
+static void end(struct ends *ends, int at, enum ending way) {
+    struct outcome *outcome = &ends->pair[at];
     ends->ids[at] = outcome->job->id;
     if (way == FAILS || way == DIES)
         fail(outcome);
@@ -55,7 +59,7 @@ static void end(struct ends *ends, int at, enum way way) {
         outcome->kind = way == SNOOZES ? OUTCOME_SNOOZE : OUTCOME_CONFLICT;
         outcome->due = NOW + LEASE;
     }
-    if (way == KEYED || way == REFUSED)
+    if (way == CREATES || way == KEYED || way == REFUSED)
         create_child(ends, at, way);
     if (way == UNIT) {
         const struct job *job = outcome->job;
@@ -67,26 +71,29 @@ static void end(struct ends *ends, int at, enum way way) {
     }
 }
 
-static bool take_one(struct contract *c, struct outcome *outcome, enum way way) {
-    if (!start(c, way))
-        return false;
-    struct job *job = acquire_one(c, c->store, NOW);
-    if (!job)
-        return false;
-    *outcome = (struct outcome){.job = job,
-                                .lane_ends = true,
-                                .lane_token = job->token,
-                                .started = NOW,
-                                .ended = NOW,
-                                .ended_by = NOW,
-                                .due = TIME_NONE};
-    return true;
+/* As it succeeds. */
+static struct outcome end_of(struct job *job) {
+    return (struct outcome){.job = job,
+                            .lane_ends = true,
+                            .lane_token = job->token,
+                            .started = NOW,
+                            .ended = NOW,
+                            .ended_by = NOW,
+                            .due = TIME_NONE};
 }
 
-static bool run(struct contract *c, struct ends *ends, const enum way ways[2]) {
+static bool take_one(struct contract *c, struct outcome *outcome, enum ending way) {
+    struct job *job = start(c, way) ? acquire_one(c, c->store, NOW) : NULL;
+    if (job)
+        *outcome = end_of(job);
+    return job != NULL;
+}
+
+static bool run(struct contract *c, struct ends *ends, const enum ending ways[2]) {
     bool done = true;
-    for (int i = 0; done && i < 2 + FILL; i++)
-        done = take_one(c, &ends->list[i], i < 2 ? ways[i] : PLAIN);
+    ends->pair = &ends->list[FILL];
+    for (int i = 0; done && i < ALL; i++)
+        done = take_one(c, &ends->list[i], i < FILL ? PLAIN : ways[i - FILL]);
     for (int i = 0; done && i < 2; i++)
         end(ends, i, ways[i]);
     return done;
@@ -104,19 +111,27 @@ static bool settle_one(struct contract *c, struct outcome *outcome) {
     return store_settle(c->store, outcome, NOW, &outcome->settled, &c->error);
 }
 
-/* The ends from `from` up to `to`, in one turn. */
-static bool turn(struct contract *c, struct ends *ends, int from, int to) {
+/* The ends from `from` up to `to`, in one turn; and behind them one that is not of their list. */
+static bool turn_with(struct contract *c, struct ends *ends, int from, int to,
+                      struct outcome *behind) {
+    struct capacity capacity = {.acquire = &everything}; /* without room: nothing is locked ahead */
     for (int i = from; i < to; i++)
         ends->list[i].next = i + 1 < to ? &ends->list[i + 1] : NULL;
-    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
-                store_settle_bulk(c->store, &ends->list[from], &c->error);
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && store_settle_bulk(c->store, &ends->list[from], &c->error);
     for (int i = from; done && i < to; i++)
         done = settle_one(c, &ends->list[i]);
+    done = done && (!behind || settle_one(c, behind));
     return done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
 }
 
+static bool turn(struct contract *c, struct ends *ends, int from, int to) {
+    return turn_with(c, ends, from, to, NULL);
+}
+
 static void forget(struct ends *ends) {
-    for (int i = 0; i < 2 + FILL; i++)
+    for (int i = 0; i < ALL; i++)
         job_free(ends->list[i].job);
 }
 
@@ -166,12 +181,13 @@ static bool same(struct contract *c, int64_t one, int64_t other) {
 /* What is left of a run, whichever is beside it. */
 static const struct rest {
     const char *outcome; /* of its newest entry in the log */
-    int64_t rows, retries, incidents;
+    int64_t rows, retries, incidents, conflicts;
 } rests[WAYS] = {
-    [PLAIN] = {"successful", 0, 0, 0},  [FAILS] = {"failed", 1, 2, 0},
-    [DIES] = {"failed", 1, 0, 1},       [SNOOZES] = {"snoozed", 1, 3, 0},
-    [CONFLICTS] = {"created", 1, 3, 0}, [KEYED] = {"successful", 0, 0, 0},
-    [REFUSED] = {"failed", 1, 2, 0},    [UNIT] = {"successful", 0, 0, 0},
+    [PLAIN] = {"successful", 0, 0, 0}, [CREATES] = {"successful", 0, 0, 0},
+    [FAILS] = {"failed", 1, 2, 0},     [DIES] = {"failed", 1, 0, 1},
+    [SNOOZES] = {"snoozed", 1, 3, 0},  [CONFLICTS] = {"created", 1, 3, 0, 1},
+    [KEYED] = {"successful", 0, 0, 0}, [REFUSED] = {"failed", 1, 2, 0},
+    [UNIT] = {"successful", 0, 0, 0},
 };
 
 /* Of the rows of the job in a table. */
@@ -196,11 +212,12 @@ static bool has_newest(struct contract *c, int64_t id, const char *outcome) {
     return fits;
 }
 
-static bool fits(struct contract *c, int64_t id, enum way way) {
+static bool fits(struct contract *c, int64_t id, enum ending way) {
     const struct rest *rest = &rests[way];
     return has_newest(c, id, rest->outcome) &&
            number_of(c, "count(*)", "live", "id", id) == rest->rows &&
            number_of(c, "coalesce(max(retries), 0)", "live", "id", id) == rest->retries &&
+           number_of(c, "coalesce(max(n), 0)", "conflicts", "job", id) == rest->conflicts &&
            number_of(c, "count(*)", "incident", "job", id) == rest->incidents &&
            number_of(c, "count(*)", "locks", "id", id) == 0;
 }
@@ -208,7 +225,7 @@ static bool fits(struct contract *c, int64_t id, enum way way) {
 /* Those that have ended for good stand in the history in their order. */
 static bool in_order(struct contract *c, const struct ends *ends) {
     int64_t last = 0, seq;
-    for (int i = 0; i < 2 + FILL; i++) {
+    for (int i = 0; i < ALL; i++) {
         seq = number_of(c, "coalesce(max(CASE WHEN outcome=1 THEN seq END), 0)", "ended", "job",
                         ends->list[i].job->id);
         if (seq && seq < last)
@@ -218,12 +235,12 @@ static bool in_order(struct contract *c, const struct ends *ends) {
     return true;
 }
 
-static bool pair(struct contract *c, enum way first, enum way second) {
+static bool pair(struct contract *c, enum ending first, enum ending second) {
     struct ends alone = {0}, together = {0};
-    const enum way ways[2] = {first, second};
-    bool done = run(c, &alone, ways) && turn(c, &alone, 0, 1) && turn(c, &alone, 1, 2) &&
-                turn(c, &alone, 2, 2 + FILL);
-    done = done && run(c, &together, ways) && turn(c, &together, 0, 2 + FILL);
+    const enum ending ways[2] = {first, second};
+    bool done = run(c, &alone, ways) && turn(c, &alone, 0, FILL) &&
+                turn(c, &alone, FILL, ALL - 1) && turn(c, &alone, ALL - 1, ALL);
+    done = done && run(c, &together, ways) && turn(c, &together, 0, ALL);
     for (int i = 0; done && i < 2; i++)
         done = same(c, alone.ids[i], together.ids[i]) && fits(c, together.ids[i], ways[i]);
     done = done && in_order(c, &together);
@@ -242,13 +259,164 @@ static void pairs(struct contract *c) {
     c->settings.failed_job_wait = LEASE; /* what has failed does not run beside the next pair */
     for (int first = 0; first < WAYS; first++)
         for (int second = 0; second < WAYS; second++)
-            EXPECT(pair(c, (enum way)first, (enum way)second));
+            EXPECT(pair(c, (enum ending)first, (enum ending)second));
     c->settings.failed_job_wait = 0;
-    EXPECT(matches(c, "{\"handler\":\"child\"}") == 1 + 2 * 2 * WAYS);
+    EXPECT(matches(c, "{\"handler\":\"child\"}") == 1 + 2 * 2 * 2 * WAYS);
+}
+
+/* ---- what one asks of another ---- */
+
+/* A verb of the second run concerns the job that the first one has created. */
+static void verb_ahead(struct contract *c) {
+    static const enum ending ways[2] = {CREATES, PLAIN};
+    struct ends ends = {0};
+    int64_t child = store_reserve_ids(c->store, 1, &c->error);
+    EXPECT(child && run(c, &ends, ways));
+    ends.children[0].job.id = child;
+    ends.pair[1].effects = json_pack("[{s:s, s:[I]}]", "verb", "cancel", "ids", (json_int_t)child);
+    bool done = turn(c, &ends, 0, ALL);
+    json_decref(ends.pair[1].effects);
+    EXPECT(done && ends.pair[1].settled == SETTLED && !ends.pair[1].undone);
+    EXPECT(has_newest(c, child, "cancelled") && in_order(c, &ends));
+    EXPECT(number_of(c, "count(*)", "live", "id", child) == 0);
+    forget(&ends);
+}
+
+/* One run of an instance creates a job, and what ends behind it ends the instance: another run, or
+ * a command. */
+static bool ends_instance(struct contract *c, bool by_command) {
+    struct ends ends = {.pair = ends.list};
+    struct job none = {0};
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *jobs[2] = {crowd(c, process, id), acquire_one(c, c->store, NOW)};
+    bool done = jobs[0] && jobs[1];
+    for (int i = 0; done && i < 2; i++)
+        ends.list[i] = end_of(jobs[i]);
+    if (done) {
+        end(&ends, 0, UNIT);
+        ends.steps[1] = step_of(id, process, jobs[0]->token, NULL);
+        ends.list[1].unit = step_unit(&ends.steps[1]);
+        ends.list[1].job = by_command ? &none : jobs[1];
+        done = turn_with(c, &ends, 0, by_command ? 1 : 2, by_command ? &ends.list[1] : NULL) &&
+               ends.list[1].settled == SETTLED && fits(c, jobs[0]->id, UNIT) &&
+               number_of(c, "count(*)", "ended", "job", jobs[0]->id) == 1 &&
+               number_of(c, "count(*)", "job", "instance_id", id) == 0;
+    }
+    job_free(jobs[0]);
+    job_free(jobs[1]);
+    return done;
+}
+
+/* A job of an instance fails, and a run behind it ends the instance. */
+static bool ends_failed(struct contract *c) {
+    struct ends ends = {.pair = &ends.list[FILL]};
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *fails = crowd(c, process, id), *other = acquire_one(c, c->store, NOW);
+    bool done = fails && other;
+    for (int i = 0; done && i < FILL; i++)
+        done = take_one(c, &ends.list[i], PLAIN);
+    if (!done)
+        return false;
+    ends.pair[0] = end_of(fails);
+    ends.pair[1] = end_of(other);
+    fail(&ends.pair[0]);
+    ends.steps[1] = step_of(id, process, other->frame_rev, NULL);
+    ends.pair[1].unit = step_unit(&ends.steps[1]);
+    done = turn(c, &ends, 0, ALL) && ends.pair[1].settled == SETTLED &&
+           has_newest(c, fails->id, "cancelled") &&
+           number_of(c, "max(attempt)", "ended", "job", fails->id) == 2 &&
+           number_of(c, "count(*)", "job", "instance_id", id) == 0;
+    forget(&ends);
+    return done;
+}
+
+static void units(struct contract *c) {
+    process = order(c);
+    EXPECT(process && ends_instance(c, false));
+    EXPECT(ends_instance(c, true));
+    EXPECT(ends_failed(c));
+}
+
+/* A list of which one has failed and the last one gives a key free, and behind it a run that is not
+ * of the list. */
+struct behind {
+    struct ends ends;
+    struct outcome outcome;
+    struct job_spec child;
+};
+
+static bool behind_take(struct contract *c, struct behind *behind) {
+    static const enum ending ways[2] = {FAILS, PLAIN};
+    struct job job = {.handler = "work", .unique_key = "own"};
+    *behind =
+        (struct behind){.child = {.job = {.handler = "child", .due = NOW + LEASE, .retries = 3}}};
+    c->settings.failed_job_wait = LEASE;
+    if (!run(c, &behind->ends, ways) || !create(c, c->store, job, NOW))
+        return false;
+    struct job *keyed = acquire_one(c, c->store, NOW);
+    behind->outcome = behind->ends.pair[1];
+    if (keyed)
+        behind->ends.pair[1] = end_of(keyed);
+    return keyed != NULL;
+}
+
+static bool behind_fits(struct contract *c, struct behind *behind) {
+    bool done = turn_with(c, &behind->ends, 0, ALL, &behind->outcome) && in_order(c, &behind->ends);
+    for (int i = 0; done && i < ALL; i++)
+        done = i == FILL || fits(c, behind->ends.list[i].job->id, PLAIN);
+    return done;
+}
+
+static void behind_end(struct contract *c, struct behind *behind) {
+    forget(&behind->ends);
+    job_free(behind->outcome.job);
+    c->settings.failed_job_wait = 0;
+}
+
+static void refused(struct contract *c) {
+    struct behind behind;
+    struct job_spec taken = {
+        .job = {.handler = "child", .unique_key = "key", .due = NOW + LEASE, .retries = 3}};
+    EXPECT(create_spec(c, c->store, taken, NOW) && behind_take(c, &behind));
+    behind.child.job.unique_key = "key";
+    behind.child.on_conflict = ON_CONFLICT_REFUSE;
+    behind.outcome.created = &behind.child;
+    EXPECT(behind_fits(c, &behind) && behind.outcome.kind == OUTCOME_FAILURE);
+    EXPECT(fits(c, behind.ends.ids[0], FAILS) && fits(c, behind.outcome.job->id, FAILS));
+    EXPECT(matches(c, "{\"handler\":\"child\"}") == 1);
+    behind_end(c, &behind);
+}
+
+static void key(struct contract *c) {
+    struct behind behind;
+    EXPECT(behind_take(c, &behind));
+    behind.child.job.handler = "work";
+    behind.child.job.unique_key = "own";
+    behind.outcome.created = &behind.child;
+    EXPECT(behind_fits(c, &behind) && behind.child.reply.creation == CREATION_CREATED);
+    EXPECT(fits(c, behind.ends.ids[0], FAILS) && matches(c, "{}") == 2);
+    behind_end(c, &behind);
+}
+
+static void verb_behind(struct contract *c) {
+    struct behind behind;
+    EXPECT(behind_take(c, &behind));
+    behind.outcome.effects =
+        json_pack("[{s:s, s:[I]}]", "verb", "cancel", "ids", (json_int_t)behind.ends.ids[0]);
+    bool done = behind_fits(c, &behind);
+    json_decref(behind.outcome.effects);
+    EXPECT(done && behind.outcome.settled == SETTLED && !behind.outcome.undone);
+    EXPECT(has_newest(c, behind.ends.ids[0], "cancelled") && matches(c, "{}") == 0);
+    behind_end(c, &behind);
 }
 
 static const struct check checks[] = {
     {"what ends in one turn is written as if it had ended alone", pairs},
+    {"a verb of a run finds the job that an earlier run has created", verb_ahead},
+    {"what ends an instance finds what an earlier run of it has left and created", units},
+    {"a run that is refused takes nothing of the runs before it along", refused},
+    {"a run may take the key that an earlier run of the turn has given free", key},
+    {"a verb of a run finds a job that has failed in the turn", verb_behind},
 };
 
 int main(void) {

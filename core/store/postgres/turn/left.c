@@ -23,18 +23,6 @@ bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct erro
     return true;
 }
 
-static bool left_mark(struct store *store, void *point, struct error *error) {
-    (void)error;
-    *(size_t *)point = postgres_of(store)->left.count;
-    return true;
-}
-
-static bool left_back(struct store *store, const void *point, struct error *error) {
-    (void)error;
-    postgres_of(store)->left.count = *(const size_t *)point;
-    return true;
-}
-
 bool postgres_left_remove(struct store *store, struct error *error) {
     struct left *gone = &postgres_of(store)->left;
     struct array ids;
@@ -56,8 +44,20 @@ static void left_forget(struct store *store) {
     postgres_of(store)->left.count = 0;
 }
 
+/* Behind a savepoint, anything may be asked for. */
+static bool left_mark(struct store *store, void *point, struct error *error) {
+    (void)point;
+    return postgres_left_remove(store, error);
+}
+
+static bool left_back(struct store *store, const void *point, struct error *error) {
+    (void)point;
+    (void)error;
+    left_forget(store);
+    return true;
+}
+
 const struct txn_hook postgres_left_hook = {.before_commit = postgres_left_remove,
                                             .rolled_back = left_forget,
-                                            .size = sizeof(size_t),
                                             .mark = left_mark,
                                             .back = left_back};

@@ -19,11 +19,12 @@ static bool prelock_fits(const struct capacity *capacity, const struct job_spec 
     return count <= most && (!capacity->bytes || bytes < capacity->bytes);
 }
 
-void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
+void prelock_begin(struct store *store, struct outcome *creator) {
     const struct capacity *capacity = store->open.capacity;
     store->prelock.creator = creator;
     /* An outcome that may be refused is undone alone, together with the jobs that it created. */
-    store->prelock.fits = capacity && !refusable && prelock_fits(capacity, creator->created);
+    store->prelock.fits =
+        capacity && creator->way != WAY_CAREFUL && prelock_fits(capacity, creator->created);
 }
 
 void prelock_end(struct store *store) {

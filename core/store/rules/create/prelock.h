@@ -6,7 +6,7 @@
 #include "store/rules/ground/state.h"
 
 /* The jobs that a run has created are about to be written; and they are. */
-void prelock_begin(struct store *store, struct outcome *creator, bool refusable);
+void prelock_begin(struct store *store, struct outcome *creator);
 void prelock_end(struct store *store);
 
 /* YES: it is locked as soon as the caller writes its row of `locked`; NO: it has to be placed

@@ -1,7 +1,6 @@
 /* fence.c - the locks of many runs that have ended: one statement ends them, where the result is
  * the same (rules §1). */
 #include "store/rules/ground/transaction.h"
-#include "store/rules/place/backlog.h"
 #include "store/rules/place/places.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
@@ -16,32 +15,11 @@ struct passing {
     bool whole; /* none of their runs has lost its lock so far */
 };
 
-/* True if nothing but the job as it was taken says what becomes of it after the failure. A run by
- * hand may be of a dead or suspended job. */
-static bool failure_plain(const struct store *store, const struct outcome *outcome) {
-    const struct job *job = outcome->job;
-    return store->engine->sets && outcome->kind == OUTCOME_FAILURE && !outcome->created &&
-           !outcome->stuck && !outcome->lines && !outcome->warning && job->retries > 0 &&
-           !job->suspended && !job->conflicts && !store->meta.fair;
-}
-
-/* True if no earlier outcome asks whether this job is locked, and nothing of it can be refused. */
-static bool fence_plain(const struct store *store, const struct outcome *outcome) {
-    const struct job *job = outcome->job;
-    return (outcome->kind == OUTCOME_SUCCESS || failure_plain(store, outcome)) &&
-           !outcome->refused && job->owner == store->self.id && !outcome->unit && !job->batch &&
-           !job->repeat && !job->crashes && !job->suspect && !backlog_counts(store, job->stream);
-}
-
-/* True if the outcome must not be settled with others: its verbs may concern any job of the list,
- * or a created job may be refused. */
-static bool fence_alone(const struct store *store, const struct outcome *outcome) {
-    if (outcome->effects)
-        return true;
-    for (const struct job_spec *spec = outcome->created; spec; spec = spec->next)
-        if (spec->job.unique_key || backlog_of(store, spec->job.handler))
-            return true;
-    return false;
+/* Those that might have gone with others do not. */
+static void fence_none(struct outcome *outcomes) {
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
+        if (outcome->way == WAY_OTHERS)
+            outcome->way = WAY_UNASKED;
 }
 
 /* The ids of a run of tokens without a gap. */
@@ -91,16 +69,10 @@ static bool passing_all(struct store *store, struct passing *passing, bool *whol
         if (narrow == FAILED || (narrow == YES && !run_pass(store, &run, whole, error)))
             return false;
         for (int64_t i = 0; i < run.count; i++)
-            passing->list[at + i]->fenced = narrow == YES;
+            passing->list[at + i]->way = narrow == YES ? WAY_OTHERS : WAY_UNASKED;
         at += run.count;
     }
     return true;
-}
-
-static void passing_forget(struct passing *passing) {
-    for (int64_t at = 0; at < passing->room; at++)
-        if (passing->list[at])
-            passing->list[at]->fenced = false;
 }
 
 static bool passing_end(struct store *store, void *arg, struct error *error) {
@@ -109,13 +81,14 @@ static bool passing_end(struct store *store, void *arg, struct error *error) {
 }
 
 /* Ends all locks, or none if one of the runs has lost its lock: then each is asked by itself. */
-static bool passing_try(struct store *store, struct passing *passing, struct error *error) {
+static bool passing_try(struct store *store, struct passing *passing, struct outcome *outcomes,
+                        struct error *error) {
     bool undone = false;
     passing->whole = true;
-    if (txn_try(store, passing_end, passing, &undone, error))
+    if (passing->room && txn_try(store, passing_end, passing, &undone, error))
         return true;
-    passing_forget(passing);
-    return !passing->whole && undone;
+    fence_none(outcomes);
+    return !passing->room || (!passing->whole && undone);
 }
 
 /* Fills the table with the plain outcomes. It stays without room if the tokens lie too far apart.
@@ -136,7 +109,7 @@ static bool passing_fill(struct store *store, struct passing *passing, struct ou
     if (!passing->list)
         return db_no_memory(&store->db, error);
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
-        if (fence_plain(store, outcome))
+        if (outcome->way == WAY_OTHERS)
             passing->list[outcome->job->token - passing->first] = outcome;
     return true;
 }
@@ -161,15 +134,16 @@ static void fenced_found(struct set *set, int64_t token) {
     const struct outcome key = {.job = &job}, *pointer = &key;
     struct outcome **found = bsearch(&pointer, fenced->list, set->count, sizeof pointer, by_token);
     if (found)
-        (*found)->fenced = true;
+        (*found)->way = WAY_OTHERS;
 }
 
 static void fenced_fill(struct fenced *fenced, const struct store *store,
                         struct outcome *outcomes) {
     size_t *count = &fenced->set.count;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
-        if (fence_plain(store, outcome))
+        if (outcome->way == WAY_OTHERS)
             fenced->list[(*count)++] = outcome;
+    fence_none(outcomes);
     qsort(fenced->list, *count, sizeof(struct outcome *), by_token);
     for (size_t i = 0; i < *count; i++) {
         fenced->ids[i] = fenced->list[i]->job->id;
@@ -200,17 +174,19 @@ static bool settle_set(struct store *store, struct outcome *outcomes, size_t cou
 bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
     struct passing passing = {0};
     int64_t count = 0;
-    bool alone = false;
+    bool asks = false;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, count++) {
-        outcome->fenced = false;
-        alone = alone || fence_alone(store, outcome);
+        outcome->way = settle_way(store, outcome, true);
+        asks = asks || outcome->way == WAY_ASKS || outcome->way == WAY_CAREFUL;
     }
-    if (alone || count < RUN_LEAST)
+    if (asks || count < RUN_LEAST) {
+        fence_none(outcomes);
         return true;
+    }
     if (store->engine->sets)
         return settle_set(store, outcomes, (size_t)count, error);
     bool done = passing_fill(store, &passing, outcomes, count, error) &&
-                (!passing.room || passing_try(store, &passing, error));
+                passing_try(store, &passing, outcomes, error);
     free(passing.list);
     return done;
 }

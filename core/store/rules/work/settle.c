@@ -60,7 +60,7 @@ static bool settle_give_up(struct store *store, const struct outcome *outcome, e
     struct job_row row;
     if (!job->unique_key && !backlog_counts(store, job->stream))
         return true;
-    if (outcome->fenced && store->engine->sets)
+    if (outcome->way == WAY_OTHERS && store->engine->sets)
         return bulk_key(store, outcome_job(outcome), now, error);
     if (end == ENDED_SUCCESSFUL)
         return admission_done(store, job, now, error);
@@ -87,7 +87,8 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
  * together, at the latest with the commit. */
 static bool settle_history(struct store *store, const struct outcome *outcome, enum history_end end,
                            struct error *error) {
-    bool later = outcome->fenced && store->rules->history == HISTORY_FULL && !store->meta.ended;
+    bool later =
+        outcome->way == WAY_OTHERS && store->rules->history == HISTORY_FULL && !store->meta.ended;
     return later ? bulk_settle(store, outcome, error) : history_ended(store, outcome, end, error);
 }
 
@@ -267,7 +268,7 @@ static enum answer settle_with_others(struct store *store, struct outcome *outco
 static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
     struct job_row row;
-    bool fails = outcome->fenced && outcome->kind == OUTCOME_FAILURE;
+    bool fails = outcome->way == WAY_OTHERS && outcome->kind == OUTCOME_FAILURE;
     enum answer with_others = fails ? settle_with_others(store, outcome, now, settled, error) : NO;
     if (with_others != NO)
         return with_others == YES;
@@ -294,17 +295,6 @@ static bool settle_kind(struct store *store, struct outcome *outcome, enum unloc
     return settle_success(store, outcome, how, end, now, error);
 }
 
-/* True if the store may refuse an effect or a created job of this outcome. */
-static bool settle_refusable(const struct store *store, const struct outcome *outcome) {
-    if (outcome->effects)
-        return true;
-    for (const struct job_spec *spec = outcome->created; spec; spec = spec->next)
-        if ((spec->job.unique_key && spec->on_conflict == ON_CONFLICT_REFUSE) ||
-            backlog_of(store, spec->job.handler))
-            return true;
-    return false;
-}
-
 static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
     if (outcome_has_walked(outcome) && !unit_write(store, outcome, now, error))
@@ -313,7 +303,7 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
         return !outcome->created || !outcome->created->by_hook ||
                store_create(store, outcome->created, 0, now, error);
     if (outcome->created) {
-        prelock_begin(store, outcome, settle_refusable(store, outcome));
+        prelock_begin(store, outcome);
         bool done = store_create(store, outcome->created, 0, now, error);
         prelock_end(store);
         if (!done)
@@ -336,21 +326,13 @@ static bool settle_uncount(struct store *store, const struct outcome *outcome,
            place_uncount(store, job->stream, job->permit, error);
 }
 
-/* Writes one outcome, the fence first: without the lock only the end of the run is noted. */
-static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms now,
-                          enum settled *settled, struct error *error) {
+/* Writes one outcome. Without the lock only the end of the run is noted. */
+static bool settle_behind_fence(struct store *store, struct outcome *outcome, enum unlocked how,
+                                time_ms now, enum settled *settled, struct error *error) {
     const struct job *job = outcome->job;
-    enum unlocked how = UNLOCKED;
-    CRASH_POINT("settle_begun");
-    /* The entries of earlier successes, which are kept back, come before this one. */
-    if (!outcome->fenced && !bulk_settled(store, error))
-        return false;
-    if (!outcome->fenced && !place_unlock(store, job, &how, error))
-        return false;
     bool fenced = how != UNLOCK_STALE;
     CRASH_POINT("settle_fenced");
     *settled = SETTLED_STALE;
-    /* The run has ended, also if its lock was taken away. */
     if (!settle_uncount(store, outcome, error) ||
         (fenced && !rate_limit_end(store, outcome, error)))
         return false;
@@ -372,6 +354,15 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||
            place_release_later(store, job->lane_id, outcome->lane_token, error);
+}
+
+/* The fence: what follows is written only with the lock. The entries of earlier successes, which
+ * are kept back, come before its own. */
+static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms now,
+                          enum settled *settled, struct error *error) {
+    enum unlocked how = UNLOCKED;
+    return bulk_settled(store, error) && place_unlock(store, outcome->job, &how, error) &&
+           settle_behind_fence(store, outcome, how, now, settled, error);
 }
 
 /* The unit of a command has no job, and no lock. */
@@ -409,7 +400,7 @@ static bool settling_run(struct store *store, void *arg, struct error *error) {
 }
 
 /* Settles an outcome that may be refused: then nothing of it is written, and the outcomes beside it
- * stay. */
+ * stay. Before the savepoint the hooks write what is kept back. */
 static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
                              enum settled *settled, struct error *error) {
     struct settling one = {outcome, now, settled};
@@ -419,20 +410,33 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     return done;
 }
 
-/* True if settling this outcome reads no other job's row, so its writes may be kept back. */
-static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
-    const struct job *job = outcome->job;
-    if (outcome->kind == OUTCOME_FAILURE)
-        return outcome->fenced;
-    return store->open.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
-           !job->batch && (!job->unique_key || outcome->fenced) && !job->repeat &&
-           !backlog_counts(store, job->stream) && (!outcome->unit || unit_is_plain(outcome->unit));
+/* A lock that ends by itself has a row of its own. */
+static bool settle_lock(struct store *store, const struct outcome *outcome, struct error *error) {
+    return !outcome->job->id || !store->engine->lock_settles ||
+           store->engine->lock_settles(store, outcome->job, error);
 }
 
-/* A lock that is ended by itself has a row of its own. */
-static bool settle_alone(struct store *store, const struct outcome *outcome, struct error *error) {
-    return outcome->fenced || !outcome->job->id || !store->engine->lock_settles ||
-           store->engine->lock_settles(store, outcome->job, error);
+static bool settle_by_way(struct store *store, struct outcome *outcome, time_ms now,
+                          enum settled *settled, struct error *error) {
+    switch (outcome->way) {
+    case WAY_OTHERS:
+        return settle_behind_fence(store, outcome, UNLOCKED, now, settled, error);
+    case WAY_KEPT:
+        return settle_lock(store, outcome, error) &&
+               settle_run(store, outcome, now, settled, error);
+    case WAY_ALONE:
+    case WAY_ASKS:
+        return settle_lock(store, outcome, error) && settle_flush(store, error) &&
+               settle_run(store, outcome, now, settled, error);
+    case WAY_CAREFUL:
+        return settle_lock(store, outcome, error) &&
+               settle_carefully(store, outcome, now, settled, error);
+    case WAY_COMMAND:
+        return settle_flush(store, error) && settle_run(store, outcome, now, settled, error);
+    case WAY_UNASKED:
+        break;
+    }
+    return error_set(error, ERROR_FAILED, "an outcome is settled in no way");
 }
 
 bool work_settle_end(struct store *store, struct error *error) {
@@ -445,15 +449,17 @@ bool work_settle_end(struct store *store, struct error *error) {
 bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                  struct error *error) {
     bool own = false;
-    bool *keeps = &store->prelock.keeps;
     if (!unit_begin(store, outcome->effects ? STORE_COMMAND : STORE_TURN, &own, error))
         return false;
+    CRASH_POINT("settle_begun");
     outcome->undone = false;
-    bool refusable = settle_refusable(store, outcome);
-    *keeps = !refusable && settle_is_plain(store, outcome);
-    bool done = settle_alone(store, outcome, error) && (*keeps || settle_flush(store, error)) &&
-                (refusable ? settle_carefully(store, outcome, now, settled, error)
-                           : settle_run(store, outcome, now, settled, error));
-    *keeps = false;
-    return unit_end(store, own, done, error);
+    if (outcome->way == WAY_UNASKED)
+        outcome->way = settle_way(store, outcome, false);
+    store->prelock.keeps = outcome->way == WAY_OTHERS || outcome->way == WAY_KEPT;
+    bool done = settle_by_way(store, outcome, now, settled, error);
+    store->prelock.keeps = false;
+    done = unit_end(store, own, done, error);
+    if (!done) /* it may be settled again as something else */
+        outcome->way = WAY_UNASKED;
+    return done;
 }

@@ -9,13 +9,17 @@
  * before that (process/unit_write.h). acquire.c reads a page of places and locks it (locks.c),
  * lane_set.c takes the lanes of the page, reap.c frees what the dead had.
  *
- * WAYS. An outcome is written in one of these, whichever gives the same rows for less:
- *   - with others: its lock has ended in fence.c, and its history, places and key follow in sets;
- *   - kept back: a success that reads no other job's row, so that its writes may come at the end;
- *   - alone: whatever is kept back is written first, since it may ask for any row;
- *   - carefully: the store may refuse what it created or asked for. It stands behind a savepoint,
- *     and a refusal undoes it alone. The outcome then says that it is `undone`;
- *   - as a command's: there is no job and no lock.
+ * WAYS. way.c says how an outcome is written (enum way), once for each settling. settle_bulk asks
+ * for its whole list, settle for an outcome that has not been asked. settle.c does what the way
+ * says (settle_by_way). All ways give the same rows; the first ones cost less:
+ *   - WAY_OTHERS: its lock has ended in fence.c; its history, places and key follow in sets;
+ *   - WAY_KEPT: it reads no other job's row, so that its writes may come at the end;
+ *   - WAY_ALONE: whatever is kept back is written first, since it may ask for any row;
+ *   - WAY_ASKS: the same, and it may ask which jobs are locked. No lock of its list then ends with
+ *     others, since that comes before its time;
+ *   - WAY_CAREFUL: the same, and the store may refuse what it created or asked for. It stands
+ *     behind a savepoint, and a refusal undoes it alone. The outcome then says that it is `undone`;
+ *   - WAY_COMMAND: there is no job and no lock. A command that may be refused goes carefully.
  *
  * WHAT IS KEPT UNTIL THE COMMIT, and whose it is. Rows of history, failures, keys and jobs are the
  * list of record/bulk.h; frames are process/instance.h's; released lanes and ends of limits are
@@ -30,9 +34,9 @@
  * the bells ring, and the arena is freed last. After a rollback each forgets what it had.
  *
  * WHAT A SAVEPOINT UNDOES. The rows written behind it, and what hooks keep: txn_try marks and
- * returns each of them (ground/txn_hook.h). Frames are written before it, so those of earlier
- * outcomes stand. What was only learnt is forgotten: the catalog, parked lanes, whether incidents
- * are open. */
+ * returns each of them (ground/txn_hook.h). Rows that are kept back are written before it, so those
+ * of earlier outcomes stand. What was only learnt is forgotten: the catalog, parked lanes, whether
+ * incidents are open. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
 #define MOONSHIFT_STORE_RULES_WORK_WORK_H
 
@@ -48,6 +52,8 @@ bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, st
 bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error);
 bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                  struct error *error);
+/* The way of an outcome; `others`: its lock may still end with others. */
+enum way settle_way(const struct store *store, const struct outcome *outcome, bool others);
 bool work_settle_end(struct store *store, struct error *error);
 enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                       time_ms now, struct error *error);

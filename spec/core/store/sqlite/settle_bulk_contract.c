@@ -74,7 +74,7 @@ static bool all(const char *verdicts, int count) {
 static void together(struct contract *c) {
     EXPECT(create_many(c, RUNS) && begin(c, c->store, RUNS) && runs == RUNS);
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
-    EXPECT(all(settle_list(c, c->store), RUNS) && list[RUNS - 1].fenced);
+    EXPECT(all(settle_list(c, c->store), RUNS) && list[RUNS - 1].way == WAY_OTHERS);
     EXPECT(store_commit(c->store, &c->error));
     EXPECT(number(c, "SELECT count(*) FROM locked") == 0);
     EXPECT(number(c, "SELECT count(DISTINCT job) FROM ended") == RUNS && matches(c, "{}") == 0);
@@ -85,7 +85,7 @@ static void together(struct contract *c) {
 static void many(struct contract *c) {
     EXPECT(create_many(c, MANY) && begin(c, c->store, MANY) && runs == MANY);
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
-    EXPECT(all(settle_list(c, c->store), MANY) && list[MANY - 1].fenced);
+    EXPECT(all(settle_list(c, c->store), MANY) && list[MANY - 1].way == WAY_OTHERS);
     EXPECT(store_commit(c->store, &c->error));
     EXPECT(number(c, "SELECT count(*) FROM locked") == 0 && matches(c, "{}") == 0);
     EXPECT(number(c, "SELECT count(DISTINCT job) FROM ended") == MANY);
@@ -115,7 +115,7 @@ static void some(struct contract *c) {
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     const char *verdicts = settle_list(c, c->store);
     EXPECT(verdicts[7] == 'x' && verdicts[20] == 's' && verdicts[40] == 'd');
-    EXPECT(!list[0].fenced && !list[59].fenced);
+    EXPECT(list[0].way != WAY_OTHERS && list[59].way != WAY_OTHERS);
     EXPECT(store_commit(c->store, &c->error));
     EXPECT(matches(c, "{}") == 2 && matches(c, "{\"suspended\":true}") == 1);
     EXPECT(number(c, "SELECT count(*) FROM job WHERE retries=0") == 1);
@@ -142,7 +142,7 @@ static void effects(struct contract *c) {
         json_pack("[{s:s, s:[I]}]", "verb", "cancel", "ids", (json_int_t)list[9].job->id);
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     const char *verdicts = settle_list(c, c->store);
-    EXPECT(verdicts[3] == 's' && verdicts[9] == 'x' && !list[0].fenced);
+    EXPECT(verdicts[3] == 's' && verdicts[9] == 'x' && list[0].way != WAY_OTHERS);
     EXPECT(store_commit(c->store, &c->error) && matches(c, "{}") == 0);
     EXPECT(number(c, "SELECT count(*) FROM ended WHERE outcome=3") == 1);
     EXPECT(number(c, "SELECT count(*) FROM ended WHERE outcome=1") == RUNS - 1);
@@ -158,7 +158,7 @@ static void behind(struct contract *c) {
     int64_t newest = list[1].job->id, last = number(c, "SELECT max(seq) FROM ended");
     forget();
     EXPECT(begin(c, c->store, RUNS - 2) && store_begin(c->store, STORE_COMMAND, &c->error));
-    EXPECT(all(settle_list(c, c->store), RUNS - 2) && list[0].fenced);
+    EXPECT(all(settle_list(c, c->store), RUNS - 2) && list[0].way == WAY_OTHERS);
     EXPECT(contract_operate(c, "{ss,sI}", "verb", "delete_history", "ids", (json_int_t)newest));
     EXPECT(store_commit(c->store, &c->error));
     EXPECT(number(c, "SELECT count(*) FROM ended") == RUNS - 1);
@@ -176,7 +176,7 @@ static void side_by_side(struct contract *c) {
     memcpy(own, list, sizeof own);
     EXPECT(begin(c, other, RUNS / 2) && runs == RUNS / 2);
     EXPECT(store_begin(other, STORE_COMMAND, &c->error) && all(settle_list(c, other), runs));
-    EXPECT(store_commit(other, &c->error) && list[0].fenced);
+    EXPECT(store_commit(other, &c->error) && list[0].way == WAY_OTHERS);
     forget();
     EXPECT(number(c, "SELECT count(*) FROM locked") == RUNS / 2);
     memcpy(list, own, sizeof own);
