@@ -882,10 +882,10 @@ MUTANTS = [
     {"name": "batch-counts-the-undone", "by": "spec/core/store/batch_contract",
      "breaks": "a job of a batch is counted although its success was rolled back",
      "changes": [("core/store/rules/job/tally.c", """
-                                    .mark = tally_mark,
-                                    .back = tally_back};
+                                    .size = sizeof(struct tally),
+                                    .at = offsetof(struct store, tally)};
 """, """
-                                    .mark = tally_mark};
+                                    .at = offsetof(struct store, tally)};
 """)]},
     {"name": "batch-ends-with-failures", "by": "spec/core/store/batch_contract",
      "breaks": "a batch is over although some of its jobs are dead",

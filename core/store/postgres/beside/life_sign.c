@@ -106,7 +106,7 @@ static void sign_rolled_back(struct store *store) {
 }
 
 const struct txn_hook postgres_sign_hook = {
-    .before_commit = sign_renew, .committed = sign_committed, .rolled_back = sign_rolled_back};
+    .flush = sign_renew, .committed = sign_committed, .drop = sign_rolled_back};
 
 /* True as well if the server cannot be asked: nobody cleans up then. */
 bool postgres_sign_alive(const struct store *store, int64_t sign) {

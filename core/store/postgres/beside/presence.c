@@ -76,7 +76,7 @@ static void bell_hear(struct store *store) {
         return; /* it is readable already */
 }
 
-const struct txn_hook postgres_bell_hook = {.committed = bell_hear, .rolled_back = bell_hear};
+const struct txn_hook postgres_bell_hook = {.committed = bell_hear, .drop = bell_hear};
 
 /* Empties it. What made it ring may stand before what was taken last. */
 static bool bell_rang(struct store *store) {

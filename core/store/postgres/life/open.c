@@ -3,44 +3,16 @@
 #include "store/postgres/turn/reader.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/batch/batch.h"
-#include "store/rules/create/prelock.h"
-#include "store/rules/ground/capacity.h"
-#include "store/rules/ground/frames.h"
 #include "store/rules/place/fair_share.h"
-#include "store/rules/place/mark.h"
-#include "store/rules/place/places.h"
-#include "store/rules/place/rate_limit.h"
 #include "store/rules/place/spared.h"
 #include "store/rules/place/suspects.h"
-#include "store/rules/record/bulk.h"
-#include "store/rules/record/tell.h"
+#include "store/rules/work/hooks.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* In this order: see txn_hook.h. Before the commit: what is told becomes jobs, jobs move the
- * counters of their batches, and then all rows that are kept back are written. After it: what was
- * written is noted in memory, signs of life go, and others are notified while the capacity is still
- * known. */
-static const struct txn_hook *const hooks[] = {&catalog_hook,
-                                               &fleet_hook,
-                                               &frames_hook,
-                                               &tell_hook,
-                                               &batch_hook,
-                                               &releases_hook,
-                                               &marks_hook,
-                                               &bulk_hook,
-                                               &postgres_left_hook,
-                                               &postgres_sign_hook,
-                                               &rate_limit_hook,
-                                               &notify_hook,
-                                               &capacity_hook,
-                                               &prelock_hook,
-                                               &postgres_bell_hook,
-                                               &row_hook,
-                                               &lock_page_hook,
-                                               &lasting_hook,
-                                               NULL};
+static const struct txn_hook *const hooks[] =
+    TXN_HOOKS(&postgres_left_hook, &postgres_sign_hook, &postgres_bell_hook, &lock_page_hook);
 
 /* ---- what a server has no need of ---- */
 

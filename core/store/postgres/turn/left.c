@@ -44,20 +44,5 @@ static void left_forget(struct store *store) {
     postgres_of(store)->left.count = 0;
 }
 
-/* Behind a savepoint, anything may be asked for. */
-static bool left_mark(struct store *store, void *point, struct error *error) {
-    (void)point;
-    return postgres_left_remove(store, error);
-}
-
-static bool left_back(struct store *store, const void *point, struct error *error) {
-    (void)point;
-    (void)error;
-    left_forget(store);
-    return true;
-}
-
-const struct txn_hook postgres_left_hook = {.before_commit = postgres_left_remove,
-                                            .rolled_back = left_forget,
-                                            .mark = left_mark,
-                                            .back = left_back};
+const struct txn_hook postgres_left_hook = {
+    .flush = postgres_left_remove, .drop = left_forget, .parts = true};

@@ -348,5 +348,4 @@ static void pages_rolled_back(struct store *store) {
     pages_over(store, false);
 }
 
-const struct txn_hook lock_page_hook = {.committed = pages_committed,
-                                        .rolled_back = pages_rolled_back};
+const struct txn_hook lock_page_hook = {.committed = pages_committed, .drop = pages_rolled_back};

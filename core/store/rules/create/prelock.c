@@ -152,4 +152,4 @@ static void prelock_over(struct store *store) {
     store->prelock = (struct prelock){0};
 }
 
-const struct txn_hook prelock_hook = {.committed = prelock_over, .rolled_back = prelock_over};
+const struct txn_hook prelock_hook = {.committed = prelock_over, .drop = prelock_over};

@@ -50,4 +50,4 @@ static void capacity_over(struct store *store) {
     store->open = (struct open_capacity){0};
 }
 
-const struct txn_hook capacity_hook = {.committed = capacity_over, .rolled_back = capacity_over};
+const struct txn_hook capacity_hook = {.committed = capacity_over, .drop = capacity_over};

@@ -258,4 +258,4 @@ static bool catalog_back(struct store *store, const void *point, struct error *e
     return catalog_refresh(store, error);
 }
 
-const struct txn_hook catalog_hook = {.rolled_back = catalog_rolled_back, .back = catalog_back};
+const struct txn_hook catalog_hook = {.drop = catalog_rolled_back, .back = catalog_back};

@@ -40,19 +40,4 @@ void frames_forget(struct store *store) {
     store->frames.count = 0;
 }
 
-static bool frames_mark(struct store *store, void *point, struct error *error) {
-    (void)point;
-    return frames_flush(store, error);
-}
-
-static bool frames_back(struct store *store, const void *point, struct error *error) {
-    (void)point;
-    (void)error;
-    frames_forget(store);
-    return true;
-}
-
-const struct txn_hook frames_hook = {.before_commit = frames_flush,
-                                     .rolled_back = frames_forget,
-                                     .mark = frames_mark,
-                                     .back = frames_back};
+const struct txn_hook frames_hook = {.flush = frames_flush, .drop = frames_forget, .parts = true};

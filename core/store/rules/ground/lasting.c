@@ -44,4 +44,4 @@ static void lasting_over(struct store *store) {
     arena_empty(&store->lasting.texts);
 }
 
-const struct txn_hook lasting_hook = {.committed = lasting_over, .rolled_back = lasting_over};
+const struct txn_hook lasting_hook = {.committed = lasting_over, .drop = lasting_over};

@@ -131,7 +131,7 @@ static void ring_forget(struct store *store) {
     store->ring = (struct ring){0};
 }
 
-const struct txn_hook notify_hook = {.committed = ring_others, .rolled_back = ring_forget};
+const struct txn_hook notify_hook = {.committed = ring_others, .drop = ring_forget};
 
 static void fleet_rolled_back(struct store *store) {
     store->peers.version = 0;
@@ -139,7 +139,7 @@ static void fleet_rolled_back(struct store *store) {
     store->self.lease_until = INT64_MIN; /* renewed again before anything is locked */
 }
 
-const struct txn_hook fleet_hook = {.rolled_back = fleet_rolled_back};
+const struct txn_hook fleet_hook = {.drop = fleet_rolled_back};
 
 const char *store_boot(struct store *store) {
     if (!store->boot[0])

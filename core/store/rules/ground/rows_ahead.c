@@ -78,4 +78,4 @@ bool row_want(struct store *store, struct ids ids, bool placeless, struct error 
     return done;
 }
 
-const struct txn_hook row_hook = {.committed = row_want_end, .rolled_back = row_want_end};
+const struct txn_hook row_hook = {.committed = row_want_end, .drop = row_want_end};

@@ -2,6 +2,7 @@
 #include "store/rules/ground/txn_hook.h"
 #include <stdalign.h>
 #include <stddef.h>
+#include <string.h>
 
 #define BEGIN_WAIT 30000  /* ms until a writer gives up */
 #define HURRIED_WAIT 1000 /* the same where somebody waits for its end */
@@ -58,7 +59,7 @@ bool transaction_late(struct store *store, time_ms begun, struct error *error) {
 
 bool transaction_before_commit(struct store *store, struct error *error) {
     for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->before_commit && !(*hook)->before_commit(store, error))
+        if ((*hook)->flush && !(*hook)->flush(store, error))
             return false;
     return true;
 }
@@ -74,8 +75,8 @@ void transaction_committed(struct store *store) {
 void transaction_rolled_back(struct store *store) {
     store->writing = false;
     for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->rolled_back)
-            (*hook)->rolled_back(store);
+        if ((*hook)->drop)
+            (*hook)->drop(store);
     store->meta = store->stored; /* a number that was not written says nothing */
 }
 
@@ -86,27 +87,38 @@ static size_t point_size(const struct txn_hook *hook) {
     return (hook->size + step - 1) / step * step;
 }
 
+static void *own_state(struct store *store, const struct txn_hook *hook) {
+    return (char *)store + hook->at;
+}
+
 static bool points_mark(struct store *store, char *point, struct error *error) {
     const char *end = point + TXN_POINTS;
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++) {
-        if (!(*hook)->back)
-            continue;
-        if (point_size(*hook) > (size_t)(end - point))
-            return error_set(error, ERROR_FAILED, "no room for the points of a savepoint");
-        if ((*hook)->mark && !(*hook)->mark(store, point, error))
+    for (const struct txn_hook *const *at = store->hooks; *at; at++) {
+        const struct txn_hook *hook = *at;
+        if (hook->parts && hook->flush && !hook->flush(store, error))
             return false;
-        point += point_size(*hook);
+        if (point_size(hook) > (size_t)(end - point))
+            return error_set(error, ERROR_FAILED, "no room for the points of a savepoint");
+        if (hook->mark)
+            hook->mark(store, point);
+        else if (hook->size)
+            memcpy(point, own_state(store, hook), hook->size);
+        point += point_size(hook);
     }
     return true;
 }
 
 static bool points_return(struct store *store, const char *point, struct error *error) {
     bool done = true;
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++) {
-        if (!(*hook)->back)
-            continue;
-        done = (*hook)->back(store, point, error) && done;
-        point += point_size(*hook);
+    for (const struct txn_hook *const *at = store->hooks; *at; at++) {
+        const struct txn_hook *hook = *at;
+        if (hook->parts)
+            hook->drop(store);
+        if (hook->back)
+            done = hook->back(store, point, error) && done;
+        else if (hook->size)
+            memcpy(own_state(store, hook), point, hook->size);
+        point += point_size(hook);
     }
     store->incidents = store->lines = -1;
     return done;

@@ -54,23 +54,10 @@ static void batch_rolled_back(struct store *store) {
     store->filling.batch = 0;
 }
 
-static bool tally_mark(struct store *store, void *point, struct error *error) {
-    (void)error;
-    *(struct tally *)point = store->tally;
-    return true;
-}
-
-static bool tally_back(struct store *store, const void *point, struct error *error) {
-    (void)error;
-    store->tally = *(const struct tally *)point;
-    return true;
-}
-
-const struct txn_hook batch_hook = {.before_commit = batch_write,
-                                    .rolled_back = batch_rolled_back,
+const struct txn_hook batch_hook = {.flush = batch_write,
+                                    .drop = batch_rolled_back,
                                     .size = sizeof(struct tally),
-                                    .mark = tally_mark,
-                                    .back = tally_back};
+                                    .at = offsetof(struct store, tally)};
 
 bool batch_gone(struct store *store, const struct job_row *row, time_ms started, time_ms now,
                 struct error *error) {

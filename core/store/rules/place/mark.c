@@ -69,4 +69,4 @@ void marks_stay(struct store *store, const struct cursor *cursor) {
         mark->stays = true;
 }
 
-const struct txn_hook marks_hook = {.rolled_back = marks_forget};
+const struct txn_hook marks_hook = {.drop = marks_forget};

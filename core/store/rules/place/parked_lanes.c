@@ -72,12 +72,4 @@ void parked_lanes_forget(struct store *store) {
     store->parked.version = INT64_MIN;
 }
 
-static bool parked_lanes_back(struct store *store, const void *point, struct error *error) {
-    (void)point;
-    (void)error;
-    parked_lanes_forget(store);
-    return true;
-}
-
-const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget,
-                                           .back = parked_lanes_back};
+const struct txn_hook parked_lanes_hook = {.drop = parked_lanes_forget, .parts = true};

@@ -235,21 +235,8 @@ static void rate_limit_rolled_back(struct store *store) {
     store->rate_clock.shift_count = 0;
 }
 
-static bool rate_limit_mark(struct store *store, void *point, struct error *error) {
-    (void)error;
-    *(struct rate_clock *)point = store->rate_clock;
-    return true;
-}
-
-static bool rate_limit_back(struct store *store, const void *point, struct error *error) {
-    (void)error;
-    store->rate_clock = *(const struct rate_clock *)point;
-    return true;
-}
-
-const struct txn_hook rate_limit_hook = {.before_commit = rate_limit_write,
+const struct txn_hook rate_limit_hook = {.flush = rate_limit_write,
                                          .committed = rate_limit_committed,
-                                         .rolled_back = rate_limit_rolled_back,
+                                         .drop = rate_limit_rolled_back,
                                          .size = sizeof(struct rate_clock),
-                                         .mark = rate_limit_mark,
-                                         .back = rate_limit_back};
+                                         .at = offsetof(struct store, rate_clock)};

@@ -90,19 +90,5 @@ static void releases_forget(struct store *store) {
         store->releases->count = store->releases->exposed_count = store->releases->run_count = 0;
 }
 
-static bool releases_mark(struct store *store, void *point, struct error *error) {
-    (void)point;
-    return places_released(store, error);
-}
-
-static bool releases_back(struct store *store, const void *point, struct error *error) {
-    (void)point;
-    (void)error;
-    releases_forget(store);
-    return true;
-}
-
-const struct txn_hook releases_hook = {.before_commit = places_released,
-                                       .rolled_back = releases_forget,
-                                       .mark = releases_mark,
-                                       .back = releases_back};
+const struct txn_hook releases_hook = {
+    .flush = places_released, .drop = releases_forget, .parts = true};

@@ -411,23 +411,8 @@ static bool bulk_before_commit(struct store *store, struct error *error) {
     return bulk_number(store, error) && bulk_flush(store, true, error) && bulk_ended(store, error);
 }
 
-static bool bulk_mark(struct store *store, void *point, struct error *error) {
-    (void)point;
-    return bulk_before_commit(store, error);
-}
-
 static void bulk_forget(struct store *store) {
     store->bulk.count = store->endings.count = store->failures.count = store->keys.count = 0;
 }
 
-static bool bulk_back(struct store *store, const void *point, struct error *error) {
-    (void)point;
-    (void)error;
-    bulk_forget(store);
-    return true;
-}
-
-const struct txn_hook bulk_hook = {.before_commit = bulk_before_commit,
-                                   .rolled_back = bulk_forget,
-                                   .mark = bulk_mark,
-                                   .back = bulk_back};
+const struct txn_hook bulk_hook = {.flush = bulk_before_commit, .drop = bulk_forget, .parts = true};

@@ -246,11 +246,9 @@ struct tell_point {
     size_t incidents, events;
 };
 
-static bool tell_mark(struct store *store, void *point, struct error *error) {
-    (void)error;
+static void tell_mark(struct store *store, void *point) {
     *(struct tell_point *)point = (struct tell_point){json_array_size(store->tells.incidents),
                                                       json_array_size(store->tells.events)};
-    return true;
 }
 
 static void cut(json_t *list, size_t size) {
@@ -272,8 +270,8 @@ static void tell_clear(struct store *store) {
     store->tells.incidents = store->tells.events = NULL;
 }
 
-const struct txn_hook tell_hook = {.before_commit = tell_write,
-                                   .rolled_back = tell_clear,
+const struct txn_hook tell_hook = {.flush = tell_write,
+                                   .drop = tell_clear,
                                    .size = sizeof(struct tell_point),
                                    .mark = tell_mark,
                                    .back = tell_back};

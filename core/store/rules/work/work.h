@@ -28,7 +28,7 @@
  * in. Only an outcome is pointed at: run/outcomes.h keeps it until the commit. What the turn has
  * taken, and the follow-ups of an outcome, are the caller's.
  *
- * HOOKS. Each of these owners has a txn_hook, and an engine lists them (life/open.c). Before the
+ * HOOKS. Each of these owners has a txn_hook, and hooks.h lists them in their order. Before the
  * commit they write in that order: frames, then the jobs that tell, then counters, lanes, history.
  * A later one may take what an earlier one has made, never the other way round. After the commit
  * the bells ring, and the arena is freed last. After a rollback each forgets what it had.

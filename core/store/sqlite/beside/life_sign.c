@@ -47,7 +47,7 @@ static void sign_rolled_back(struct store *store) {
     sqlite_of(store)->signs.ending = 0;
 }
 
-const struct txn_hook sign_hook = {.committed = sign_committed, .rolled_back = sign_rolled_back};
+const struct txn_hook sign_hook = {.committed = sign_committed, .drop = sign_rolled_back};
 
 void sign_clear(struct store *store) {
     free(sqlite_of(store)->signs.list);

@@ -87,7 +87,7 @@ static void reap_rolled_back(struct store *store) {
     sqlite_of(store)->gone_count = 0;
 }
 
-const struct txn_hook reap_hook = {.committed = reap_committed, .rolled_back = reap_rolled_back};
+const struct txn_hook reap_hook = {.committed = reap_committed, .drop = reap_rolled_back};
 
 /* ---- signs of life, slots, the bell ---- */
 

@@ -1,15 +1,9 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/rules/batch/batch.h"
-#include "store/rules/create/prelock.h"
 #include "store/rules/fleet/beside.h"
-#include "store/rules/ground/capacity.h"
-#include "store/rules/ground/frames.h"
 #include "store/rules/place/fair_share.h"
-#include "store/rules/place/parked_lanes.h"
-#include "store/rules/place/rate_limit.h"
 #include "store/rules/place/suspects.h"
-#include "store/rules/record/bulk.h"
-#include "store/rules/record/tell.h"
+#include "store/rules/work/hooks.h"
 #include "store/rules/work/work.h"
 #include "store/sqlite/beside/bell.h"
 #include "store/sqlite/beside/leftover.h"
@@ -34,15 +28,7 @@
 
 #define CLOSE_PAGES 1000 /* a longer log is moved into the database when the store is closed */
 
-/* In this order. Before the commit: what is told becomes jobs, jobs move the counters of their
- * batches, and then all rows that are kept back are written. After it: what was written is noted in
- * memory, signs of life go, and others are notified while the capacity is still known; the files of
- * the dead come last. */
-static const struct txn_hook *const open_hooks[] = {
-    &catalog_hook, &fleet_hook,      &frames_hook,  &tell_hook,
-    &batch_hook,   &bulk_hook,       &purge_hook,   &parked_lanes_hook,
-    &sign_hook,    &rate_limit_hook, &notify_hook,  &capacity_hook,
-    &prelock_hook, &reap_hook,       &lasting_hook, NULL};
+static const struct txn_hook *const open_hooks[] = TXN_HOOKS(&purge_hook, &sign_hook, &reap_hook);
 
 static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
     return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));

@@ -135,11 +135,9 @@ struct purge_point {
     bool mark;
 };
 
-static bool purge_mark(struct store *store, void *point, struct error *error) {
+static void purge_mark(struct store *store, void *point) {
     const struct purge *purge = &sqlite_of(store)->purge;
-    (void)error;
     *(struct purge_point *)point = (struct purge_point){purge->fresh_count, purge->mark};
-    return true;
 }
 
 static bool purge_back(struct store *store, const void *point, struct error *error) {
@@ -177,7 +175,7 @@ static void purge_rolled_back(struct store *store) {
 }
 
 const struct txn_hook purge_hook = {.committed = purge_committed,
-                                    .rolled_back = purge_rolled_back,
+                                    .drop = purge_rolled_back,
                                     .size = sizeof(struct purge_point),
                                     .mark = purge_mark,
                                     .back = purge_back};

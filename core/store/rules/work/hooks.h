@@ -1,0 +1,27 @@
+/* hooks.h - the hooks of a transaction, in their order (ground/txn_hook.h): the only list.
+ *
+ * Before the commit frames come first. What is told becomes jobs, jobs move the counters of their
+ * batches, and then all rows that are kept back are written. After it others are notified while
+ * the capacity is still known. The engine's own hooks follow, and the arena is freed last. */
+#ifndef MOONSHIFT_STORE_RULES_WORK_HOOKS_H
+#define MOONSHIFT_STORE_RULES_WORK_HOOKS_H
+
+#include "store/rules/create/prelock.h"
+#include "store/rules/ground/capacity.h"
+#include "store/rules/ground/frames.h"
+#include "store/rules/job/tally.h"
+#include "store/rules/place/mark.h"
+#include "store/rules/place/parked_lanes.h"
+#include "store/rules/place/places.h"
+#include "store/rules/place/rate_limit.h"
+#include "store/rules/record/bulk.h"
+#include "store/rules/record/tell.h"
+
+/* clang-format off */
+#define TXN_HOOKS(...)                                                                             \
+    {&catalog_hook, &fleet_hook, &frames_hook, &tell_hook, &batch_hook, &releases_hook,            \
+     &marks_hook, &bulk_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, &capacity_hook,  \
+     &prelock_hook, &row_hook, __VA_ARGS__, &lasting_hook, NULL}
+/* clang-format on */
+
+#endif
