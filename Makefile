@@ -17,8 +17,8 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
-	-Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wpointer-arith \
-	-Wwrite-strings -Wundef -Wformat=2 -Wvla -Wswitch-enum
+	-Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes \
+	-Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wformat=2 -Wvla -Wswitch-enum
 # What a packager sets: CC, CPPFLAGS, CFLAGS and LDFLAGS reach every compile and every link; WERROR=
 # lets a compiler warn that nobody has met yet; LUA_INCDIR is where lua.h is, PQ_INCDIR libpq-fe.h.
 WERROR   ?= -Werror

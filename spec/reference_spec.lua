@@ -1,5 +1,6 @@
 -- docs/reference.md and the annotations that editors read: complete, true and not stale.
 local reference = require "docs.reference"
+local core = require "moonshift.core"
 local moonshift = require "moonshift"
 local pages = require "spec.support.pages"
 local program = require "spec.support.program"
@@ -133,7 +134,7 @@ describe("the annotations", function()
     place.run("enqueue", "show")
     local _, output = place.run("job", "show", "1", "--json")
     local there = {}
-    for name in pairs(require("moonshift.core").rules.decode(output)) do
+    for name in pairs(core.rules.decode(output)) do
       there[name] = true
     end
     place.clean()
@@ -183,10 +184,10 @@ describe("the annotations", function()
 
   it("are of every field of an instance", function()
     local there = { at = true, state = true, variables = true, types = true }
-    local text = source.read("core/store/rules/ask/processes.c")
-    for _, list in ipairs { "process_instance_columns", "past_columns" } do
-      for name in text:match(list .. "%[%] = (%b{})"):gmatch('{"([%l_]+)"') do
-        there[name] = true
+    local columns = core.columns()
+    for _, kind in ipairs { "instances", "past" } do
+      for _, column in ipairs(columns[kind]) do
+        there[column[1]] = true
       end
     end
     assert.same(there, names(classes["moonshift.instance_row"].fields))
@@ -258,46 +259,16 @@ describe("the annotations", function()
   end)
 
   it("are of every filter of a question", function()
-    local ask = "core/store/rules/ask/"
-    local process = ask .. "processes.c"
-    local tables = {
-      ["moonshift.job_filters"] = { "core/store/rules/job/question.c", "filters" },
-      ["moonshift.definition_filters"] = { ask .. "stats.c", "definition_filters", "definition" },
-      ["moonshift.incident_filters"] = { ask .. "lists.c", "incident_filters", "incident" },
-      ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters", "operation" },
-      ["moonshift.instance_filters"] = { ask .. "lists.c", "instance_filters", "instance" },
-      ["moonshift.log_filters"] = { "core/store/rules/record/log_filters.c", "log_filters", "log" },
-      ["moonshift.batch_filters"] = { "core/store/rules/batch/list.c", "filters", "batch" },
-      ["moonshift.process_filters"] = { process, "process_filters", "process" },
-      ["moonshift.version_filters"] = { process, "version_filters", "version" },
-      ["moonshift.process_instance_filters"] = { process, "instance_filters", "process_instance" },
-      ["moonshift.past_filters"] = { process, "past_filters", "past" },
-      ["moonshift.trail_filters"] = { process, "trail_filters", "trail" },
-      ["moonshift.task_filters"] = { process, "task_filters", "task" },
-      ["moonshift.subscription_filters"] = { process, "subscription_filters", "subscription" },
+    local kinds = {
+      job = "jobs", definition = "definitions", incident = "incidents", log = "log",
+      operation = "operations", instance = "suspended_instances", batch = "batches",
+      process = "processes", version = "versions", process_instance = "instances", past = "past",
+      trail = "trail", task = "tasks", subscription = "subscriptions",
     }
-    local function block(text, name)
-      return text:match("%f[%w_]" .. name .. "%[%] = (%b{})") or ""
-    end
-    local query = source.read("core/store/rules/ground/query.h")
-    local streams = query:match("#define STREAM_FILTERS.-\n\n")
-    for name, at in pairs(tables) do
-      local there, text = {}, source.read(at[1])
-      local filters = block(text, at[2])
-      filters = filters .. (filters:find("STREAM_FILTERS", 1, true) and streams or "")
-      for filter in filters:gmatch('"([%l_]+)", %l') do
-        there[filter] = true
-      end
-      for column, asked in block(source.read(at[4] or at[1]), (at[3] or "no") .. "_columns")
-        :gmatch('{"([%l_]+)",[^{}]-(ASK_%u+)}') do
-        there[column] = there[column] or asked == "ASK_FIND" or asked == "ASK_BOTH" or nil
-      end
-      if name == "moonshift.job_filters" then
-        for field in source.read("core/job/fields.h"):gmatch('"([%l_]+)",[^\n]* FIND%)') do
-          there[field] = true
-        end
-      end
-      assert.same(there, names(classes[name].fields), name)
+    local _, filters = core.columns()
+    for name, kind in pairs(kinds) do
+      local class = ("moonshift.%s_filters"):format(name)
+      assert.same(filters[kind], names(classes[class].fields), class)
     end
   end)
 

@@ -6,6 +6,7 @@
 #include "cli/shown/output.h"
 #include "cli/words/moment.h"
 #include "cli/words/pair.h"
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static void filter_key(const char *flag, char *key, size_t room) {
 }
 
 /* A second value of the same filter makes a list of both. */
-static bool filter_add(json_t *filters, const char *key, json_t *value, struct error *error) {
+static bool value_add(json_t *filters, const char *key, json_t *value, struct error *error) {
     json_t *old = json_object_get(filters, key);
     if (!value)
         return error_no_memory(error);
@@ -45,7 +46,7 @@ static bool integer_add(json_t *filters, const char *key, const char *flag, cons
                         struct error *error) {
     int64_t number;
     return flags_number(flag, text, INT64_MIN, INT64_MAX, &number, error) &&
-           filter_add(filters, key, json_integer(number), error);
+           value_add(filters, key, json_integer(number), error);
 }
 
 static bool list_add(json_t *filters, const char *key, const struct flag_given *given,
@@ -54,7 +55,7 @@ static bool list_add(json_t *filters, const char *key, const struct flag_given *
     bool fine = copy || error_no_memory(error);
     for (char *part; fine && (part = strsep(&rest, ","));)
         fine = integers ? integer_add(filters, key, given->name, part, error)
-                        : filter_add(filters, key, json_string(part), error);
+                        : value_add(filters, key, json_string(part), error);
     free(copy);
     return fine;
 }
@@ -65,7 +66,7 @@ static bool payload_add(json_t *filters, const char *key, const char *text, stru
     json_t *members = json_object_get(filters, key);
     if (fine && !members && json_object_set_new(filters, key, members = json_object()) != 0)
         fine = error_no_memory(error);
-    fine = fine && filter_add(members, pair.name, json_incref(pair.value), error);
+    fine = fine && value_add(members, pair.name, json_incref(pair.value), error);
     pair_clear(&pair);
     return fine;
 }
@@ -106,11 +107,11 @@ static bool time_add_filter(json_t *filters, const char *key, const struct flag_
     if (!moment_read(given->name, given->value, &time, error))
         return false;
     time_format(time, text);
-    return filter_add(filters, key, json_string(text), error);
+    return value_add(filters, key, json_string(text), error);
 }
 
 static bool filter_read(json_t *filters, const struct flag_given *given, struct error *error) {
-    const char *kind = given->flag->value;
+    const char *kind = given->flag.value;
     char key[64];
     filter_key(given->name, key, sizeof key);
     if (strcmp(kind, "[BOOL]") == 0)
@@ -125,7 +126,7 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
         return condition_add(filters, given->value, error);
     if (strcmp(kind, "FIELD=VALUE") == 0)
         return payload_add(filters, key, given->value, error);
-    return filter_add(filters, key, json_string(given->value), error);
+    return value_add(filters, key, json_string(given->value), error);
 }
 
 static bool put(json_t *object, const char *key, json_t *value, struct error *error) {
@@ -186,83 +187,126 @@ static bool column_unknown(const struct ask_column *columns, const char *name,
     return false;
 }
 
-/* A column as the listing shows it, or else by its type under its name in capitals. */
-static struct column column_of(const struct listing *listing, const struct ask_column *asked,
-                               char *title) {
-    const struct column *shown = listing->columns;
-    while (shown->key && strcmp(shown->key, asked->name) != 0)
-        shown++;
-    if (shown->key)
-        return (struct column){shown->key, shown->title, shown->look & ~COLUMN_OPTIONAL};
-    for (size_t i = 0; i <= strlen(asked->name); i++) {
-        char letter = asked->name[i];
-        title[i] = letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
-        if (letter == '_')
-            title[i] = ' ';
-    }
-    bool right = asked->type == ASK_INTEGER || asked->type == ASK_NUMBER;
+/* The marks behind the name of a column in what a kind shows; "" if it is not there. */
+static const char *marks_of(const struct ask_table *table, const char *name) {
+    const char *at = table->shown ? table->shown : "";
+    size_t size = strlen(name);
+    for (; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, "?=!+,") == size && strncmp(at, name, size) == 0)
+            return at + size;
+    return "";
+}
+
+/* How a column is shown: by its type and its marks. */
+static int look_of(const struct ask_column *column, const char *marks) {
+    bool right = column->type == ASK_INTEGER || column->type == ASK_NUMBER;
     int look = right ? COLUMN_RIGHT : COLUMN_CUT;
-    if (asked->type == ASK_TIME)
+    if (column->type == ASK_TIME)
         look = COLUMN_TIME;
-    return (struct column){asked->name, title, look};
+    for (; *marks && *marks != ','; marks++)
+        switch (*marks) {
+        case '?':
+            look |= COLUMN_OPTIONAL;
+            break;
+        case '=':
+            look &= ~(COLUMN_CUT | COLUMN_TIME);
+            break;
+        case '!':
+            look = COLUMN_STATE;
+            break;
+        case '+':
+            look |= COLUMN_REST;
+            break;
+        }
+    return look;
+}
+
+/* The name in capitals, without underscores. */
+static void title_write(const char *name, char *title) {
+    for (; *name; name++, title++)
+        *title = *name == '_' ? ' ' : (char)toupper((unsigned char)*name);
+    *title = '\0';
 }
 
 static bool column_add(struct list *list, size_t n, const char *name, struct error *error) {
-    const struct ask_column *columns = engine_ask_table(list->listing->kind)->columns;
-    const struct ask_column *asked = columns;
+    const struct ask_table *table = engine_ask_table(list->listing->kind);
+    const struct ask_column *asked = table->columns;
+    char *title = list->titles + n * TITLE_SIZE;
     while (asked->name && strcmp(asked->name, name) != 0)
         asked++;
     if (!asked->name || strlen(name) >= TITLE_SIZE)
-        return column_unknown(columns, name, error);
-    list->columns[n] = column_of(list->listing, asked, list->titles + n * TITLE_SIZE);
+        return column_unknown(table->columns, name, error);
+    title_write(asked->name, title);
+    int look = look_of(asked, marks_of(table, name));
+    list->made[n] = (struct column){asked->name, asked->title ? asked->title : title,
+                                    list->narrows ? look & ~COLUMN_OPTIONAL : look};
     return true;
 }
 
-/* The names of --columns, in their order. */
-static bool columns_read(struct list *list, const char *text, struct error *error) {
+/* The columns of a text in their order; with marks behind the names, if these are the kind's. */
+static bool columns_make(struct list *list, const char *text, const char *ends,
+                         struct error *error) {
     size_t count = 1;
     for (const char *at = text; *at; at++)
         count += *at == ',';
-    list->columns = calloc(count + 1, sizeof *list->columns);
+    list->columns = list->made = calloc(count + 1, sizeof *list->made);
     list->titles = calloc(count, TITLE_SIZE);
-    if (!list->columns || !list->titles)
+    if (!list->made || !list->titles)
         return error_no_memory(error);
     bool fine = true;
     for (size_t n = 0; fine && n < count; n++) {
-        size_t size = strcspn(text, ",");
-        json_t *name = field_name(text, size);
+        json_t *name = field_name(text, strcspn(text, ends));
         fine = name ? column_add(list, n, json_string_value(name), error) : error_no_memory(error);
         json_decref(name);
-        text += size + (text[size] == ',');
+        text += strcspn(text, ",");
+        text += *text == ',';
     }
     return fine;
 }
 
-bool list_read_columns(struct list *list, const struct flags *flags, const struct listing *listing,
-                       struct error *error) {
-    const char *text = flags_text(flags, "--columns");
-    *list = (struct list){.listing = listing, .limit = INT_MAX, .question = json_object()};
-    return (list->question || error_no_memory(error)) && (!text || columns_read(list, text, error));
+static bool columns_begin(struct list *list, const struct listing *listing, const char *told,
+                          struct error *error) {
+    *list = (struct list){.listing = listing, .limit = INT_MAX, .narrows = told};
+    list->columns = listing->columns;
+    if (told)
+        return columns_make(list, told, ",", error);
+    return list->columns ||
+           columns_make(list, engine_ask_table(listing->kind)->shown, ",?=!+", error);
+}
+
+bool list_begin(struct list *list, const struct listing *listing, struct error *error) {
+    return columns_begin(list, listing, NULL, error);
+}
+
+json_t *list_filters(const struct flags *flags, struct error *error) {
+    json_t *filters = json_object();
+    bool fine = filters || error_no_memory(error);
+    for (size_t i = 0; fine && i < flags->count; i++)
+        if (flags->given[i].flag.form == FLAG_FILTER)
+            fine = filter_read(filters, &flags->given[i], error);
+    if (fine)
+        return filters;
+    json_decref(filters);
+    return NULL;
 }
 
 bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,
-               const struct flag *filters, struct error *error) {
-    if (!list_read_columns(list, flags, listing, error))
+               struct error *error) {
+    if (!columns_begin(list, listing, flags_text(flags, "--columns"), error))
         return false;
-    list->filters = json_object();
-    if (!put(list->question, "filters", list->filters, error))
-        return false;
-    for (size_t i = 0; i < flags->count; i++)
-        for (const struct flag *filter = filters; filter->name; filter++)
-            if (flags->given[i].flag == filter &&
-                !filter_read(list->filters, &flags->given[i], error))
-                return false;
-    return page_read(list, flags, error);
+    list->question = json_object();
+    if (!list->question)
+        return error_no_memory(error);
+    if (!engine_ask_table(listing->kind)->filters)
+        return true;
+    list->filters = list_filters(flags, error);
+    return list->filters && put(list->question, "filters", list->filters, error) &&
+           page_read(list, flags, error);
 }
 
 void list_clear(struct list *list) {
     json_decref(list->question);
-    free(list->columns);
+    free(list->made);
     free(list->titles);
     *list = (struct list){0};
 }
@@ -290,14 +334,13 @@ static bool rows_narrow(json_t *rows, const struct column *columns) {
 
 static bool rows_print(const struct cli *cli, const struct list *list, json_t *rows,
                        struct error *error) {
-    if (cli->json && list->columns && !rows_narrow(rows, list->columns)) {
+    if (cli->json && list->narrows && !rows_narrow(rows, list->columns)) {
         json_decref(rows);
         return error_no_memory(error);
     }
     if (cli->json)
         return output_json(rows, error);
-    const struct column *columns = list->columns ? list->columns : list->listing->columns;
-    bool fine = table_print(columns, rows, output_width(), error);
+    bool fine = table_print(list->columns, rows, output_width(), error);
     if (fine && json_array_size(rows) == 0 && list->listing->things)
         output_note("no %s", list->listing->things);
     json_decref(rows);
@@ -323,17 +366,20 @@ bool list_print(const struct cli *cli, const struct list *list, json_t *rows, in
     return true;
 }
 
-bool list_run(struct cli *cli, const struct flags *flags, const struct listing *listing,
-              const struct flag *filters, struct error *error) {
+bool list_show(struct cli *cli, const struct flags *flags, const struct listing *listing,
+               struct error *error) {
     struct list list;
     struct engine *engine = NULL;
-    bool fine = (filters ? list_read(&list, flags, listing, filters, error)
-                         : list_read_columns(&list, flags, listing, error)) &&
+    bool fine = list_read(&list, flags, listing, error) &&
                 (engine = setup_replica(cli, flags, error)) &&
                 list_print(cli, &list, list_ask(&list, engine, error), 0, error);
     engine_close(engine);
     list_clear(&list);
     return fine;
+}
+
+bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return list_show(cli, flags, flags->command->listing, error);
 }
 
 /* Of the program, not of a folder; by name, for a store says no more. */

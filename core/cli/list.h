@@ -18,13 +18,12 @@
     }
 #define LIST_PAGE_FLAGS LIST_FLAGS("order by a field; the default is id")
 
-#define LIST_OWN_FLAGS 4 /* so many flags has LIST_FLAGS */
-
 /* What a list shows. */
 struct listing {
     enum ask_kind kind;
-    const struct column *columns; /* unless --columns names others; they end with a NULL key */
     const char *things;           /* "jobs" */
+    const struct column *columns; /* NULL: those that the kind shows; else they end with a NULL key,
+                                     unless --columns names others */
 };
 
 struct list {
@@ -33,24 +32,28 @@ struct list {
                          than `limit`, to know whether there are more */
     json_t *filters;  /* of the question; the flags' names with underscores */
     int limit;
-    struct column *columns; /* that are shown, */
-    char *titles;           /* and theirs, where the listing has none */
+    const struct column *columns; /* that are shown: the listing's, or made */
+    struct column *made;
+    char *titles; /* of those */
+    bool narrows; /* --columns is given */
 };
 
-/* Turns every given flag of the list `filters` (ended by a NULL name) into a filter. The name of
- * the value in the flag's help says how it is read:
+/* The columns that the listing shows unless told. list_clear in any case afterwards. */
+bool list_begin(struct list *list, const struct listing *listing, struct error *error);
+/* Turns every given flag that is a filter into one. The name of the value in the flag's help says
+ * how it is read:
  *   - "N": an integer; "ID,…": several;
  *   - "[BOOL]": a switch;
  *   - "NAME,…": texts between commas;
  *   - "FIELD=VALUE": a member of the payload;
  *   - "CONDITION": a comparison of a variable, as amount>100; all of them must hold;
  *   - any other: one text.
- * A flag given twice means any of both. list_clear in any case afterwards. */
+ * A flag given twice means any of both. Of a kind without filters --columns alone is read.
+ * list_clear in any case afterwards. */
 bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,
-               const struct flag *filters, struct error *error);
-/* The same of a list without filters and pages: only --columns is read. */
-bool list_read_columns(struct list *list, const struct flags *flags, const struct listing *listing,
-                       struct error *error);
+               struct error *error);
+/* The filters alone, as they are in a question. A new reference or NULL. */
+json_t *list_filters(const struct flags *flags, struct error *error);
 void list_clear(struct list *list);
 
 /* Asks for the rows. NULL: error is filled. */
@@ -66,8 +69,10 @@ void list_warn(struct engine *engine);
 bool list_print(const struct cli *cli, const struct list *list, json_t *rows, int64_t total,
                 struct error *error);
 /* The whole of a list whose rows are shown as they are. */
-bool list_run(struct cli *cli, const struct flags *flags, const struct listing *listing,
-              const struct flag *filters, struct error *error);
+bool list_show(struct cli *cli, const struct flags *flags, const struct listing *listing,
+               struct error *error);
+/* The same of the verb's own listing. */
+bool list_run(struct cli *cli, const struct flags *flags, struct error *error);
 
 /* True if the page has a row too many. */
 bool list_cut(const struct list *list, const json_t *rows);

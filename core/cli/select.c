@@ -28,19 +28,17 @@ static bool ids_read(json_t *command, const struct flags *flags, int from, struc
                                                                 : error_no_memory(error);
 }
 
-bool select_read(json_t *command, const struct flags *flags, int from, const struct flag *filters,
-                 struct error *error) {
-    struct list list;
-    bool words = flags->word_count > from;
-    bool fine = list_read(&list, flags, NULL, filters, error);
-    bool filtered = fine && json_object_size(list.filters) > 0;
+bool select_read(json_t *command, const struct flags *flags, int from, struct error *error) {
+    json_t *filters = list_filters(flags, error);
+    bool words = flags->word_count > from, filtered = json_object_size(filters) > 0;
+    bool fine = filters != NULL;
     if (fine && words == filtered)
         fine = error_set(error, ERROR_USAGE,
                          words ? "%s takes ids or filters, not both"
                                : "%s needs ids or a filter (such as --handler NAME)",
                          flags->command->name);
     if (fine && filtered)
-        fine = json_object_set(command, "query", list.filters) == 0 || error_no_memory(error);
-    list_clear(&list);
+        fine = json_object_set(command, "query", filters) == 0 || error_no_memory(error);
+    json_decref(filters);
     return fine && (filtered || ids_read(command, flags, from, error));
 }

@@ -2,9 +2,13 @@
  * §11).
  *
  * One table of them (store/rules/ask/ask.c) serves every face: the lists of the command line, the
- * queries of Lua, `job.engine`, and the page docs/json.md, which a spec compares with it. */
+ * queries of Lua, `job.engine`, and the page docs/json.md, which a spec compares with it. The
+ * tables stand beside the code that reads the rows: a column or a filter is one line there. */
 #ifndef MOONSHIFT_JOB_ASK_H
 #define MOONSHIFT_JOB_ASK_H
+
+#include "base/error.h"
+#include <jansson.h>
 
 enum ask_kind {
     /* rows by filters, sort and page */
@@ -73,11 +77,40 @@ struct ask_column {
     enum ask_type type;
     const char *sql; /* the store's: selected, sorted by, found by; NULL: none of that */
     enum ask_use use;
+    const char *title; /* in lists for people; NULL: the name in capitals */
 };
 
+struct query;
+struct filter;
+
+/* Adds a condition for `value`; false: error (the filter's name is known to the caller). */
+typedef bool filter_add(struct query *query, const struct filter *filter, const json_t *value,
+                        struct error *error);
+
+/* What narrows a list beside the columns that it is found by, and the flags of both, in the order
+ * of the help. */
+struct filter {
+    const char *name;  /* NULL ends a list of filters */
+    const char *value; /* what the flag takes, see cli/list.h; NULL: there is no such flag */
+    const char *help;  /* of the flag */
+    filter_add *add;   /* NULL: it is the column of this name */
+    const char *sql;   /* the store's; what `add` makes of it is its own affair */
+    const char *after; /* closes what `sql` opens; NULL: nothing */
+};
+
+/* `shown` names the columns that a list for people has unless told, between commas. Marks behind a
+ * name say how:
+ *   ?  left out while every row has nothing there
+ *   =  never shortened, and an instant in full
+ *   !  a word that has a colour
+ *   +  gets the room that the other columns leave */
 struct ask_table {
     const char *name;                 /* "jobs" */
     const struct ask_column *columns; /* NULL: no rows */
+    const struct filter *filters;     /* NULL: all rows are answered, and no page of them */
+    const char *shown;                /* NULL: no list for people */
+    const char *from;                 /* the store's: where the rows are; NULL: they are made */
+    const char *asked;                /* what is being answered, should it take too long */
 };
 
 /* "integer", "time" and so on. */

@@ -61,25 +61,48 @@ static int ask(lua_State *L) {
     return count + 1;
 }
 
-/* columns() -> { jobs = { { "id", "integer" }, … }, … }: the columns of each kind of rows */
+static void columns_push(lua_State *L, const struct ask_column *column) {
+    lua_newtable(L);
+    for (lua_Integer i = 1; column->name; column++, i++) {
+        lua_createtable(L, 2, 0);
+        lua_pushstring(L, column->name);
+        lua_rawseti(L, -2, 1);
+        lua_pushstring(L, ask_type_name(column->type));
+        lua_rawseti(L, -2, 2);
+        lua_rawseti(L, -2, i);
+    }
+}
+
+/* Those of the table, and the columns that rows are found by. */
+static void filters_push(lua_State *L, const struct ask_table *table) {
+    lua_newtable(L);
+    for (const struct filter *filter = table->filters; filter && filter->name; filter++) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, filter->name);
+    }
+    for (const struct ask_column *column = table->columns; column->name; column++)
+        if (column->use == ASK_FIND || column->use == ASK_BOTH) {
+            lua_pushboolean(L, true);
+            lua_setfield(L, -2, column->name);
+        }
+}
+
+/* columns() -> { jobs = { { "id", "integer" }, … }, … }, { jobs = { id = true, … }, … }: the
+ * columns of each kind of rows, and its filters */
 int lua_columns(lua_State *L) {
+    lua_settop(L, 0);
+    lua_newtable(L);
     lua_newtable(L);
     for (int kind = 0; kind < ASK_KINDS; kind++) {
         const struct ask_table *table = engine_ask_table((enum ask_kind)kind);
         if (!table->columns)
             continue;
-        lua_newtable(L);
-        for (lua_Integer i = 0; table->columns[i].name; i++) {
-            lua_createtable(L, 2, 0);
-            lua_pushstring(L, table->columns[i].name);
-            lua_rawseti(L, -2, 1);
-            lua_pushstring(L, ask_type_name(table->columns[i].type));
-            lua_rawseti(L, -2, 2);
-            lua_rawseti(L, -2, i + 1);
-        }
-        lua_setfield(L, -2, table->name);
+        columns_push(L, table->columns);
+        lua_setfield(L, 1, table->name);
+        filters_push(L, table);
+        lua_setfield(L, 2, table->name);
     }
-    return 1;
+    return 2;
 }
 
 static int settings(lua_State *L) {

@@ -14,28 +14,6 @@ static const struct flag list_flags[] = {
     {0},
 };
 
-static const struct column columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"name", "EXECUTOR", COLUMN_CUT},
-    {"state", "STATE", COLUMN_STATE},
-    {"pid", "PID", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"version", "VERSION", COLUMN_LEFT | COLUMN_OPTIONAL},
-    {"uptime", "UPTIME", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"failing", "FAILING SINCE", COLUMN_TIME | COLUMN_OPTIONAL},
-    {"workers", "WORKERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"running", "RUNNING", COLUMN_RIGHT},
-    {"waiting", "WAITING", COLUMN_RIGHT},
-    {"locked", "LOCKED", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"seen", "SEEN", COLUMN_TIME},
-    {"priority_min", "FROM", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"priority_max", "TO", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"categories", "CATEGORIES", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"deployment_aware", "DEPLOYMENTS", COLUMN_LEFT | COLUMN_OPTIONAL},
-    {"handlers", "HANDLERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"failure", "FAILURE", COLUMN_CUT | COLUMN_OPTIONAL},
-    {0},
-};
-
 /* A span, and a word for what the executor serves. */
 static void rows_write(json_t *rows) {
     size_t i;
@@ -60,10 +38,16 @@ static void locked_hide(json_t *rows) {
     }
 }
 
+static const struct listing listing = {ASK_EXECUTORS, NULL};
+
 bool executors_print(json_t *rows, struct error *error) {
+    struct list list;
     rows_write(rows);
     locked_hide(rows);
-    return table_print(columns, rows, output_width(), error);
+    bool fine = list_begin(&list, &listing, error) &&
+                table_print(list.columns, rows, output_width(), error);
+    list_clear(&list);
+    return fine;
 }
 
 void executors_none_say(const struct cli *cli, struct engine *engine) {
@@ -81,14 +65,12 @@ void executors_none_say(const struct cli *cli, struct engine *engine) {
         fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", engine_path(engine));
 }
 
-static const struct listing listing = {ASK_EXECUTORS, columns, NULL};
-
 static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     json_t *rows = NULL;
-    bool fine = list_read_columns(&list, flags, &listing, error) &&
-                (engine = setup_reader(cli, flags, error));
+    bool fine =
+        list_read(&list, flags, &listing, error) && (engine = setup_reader(cli, flags, error));
     if (fine && flags_has(flags, "--gone"))
         json_put(list.question, "all", json_true());
     fine = fine && (rows = list_ask(&list, engine, error));

@@ -12,25 +12,11 @@
 
 static const struct flag process_flags[] = {
     LIST_FLAGS("key or version; the default is key"),
-    {"--key", "NAME,…", "these processes"},
-    {"--suspended", "[BOOL]", "suspended, or not"},
+    FILTERS_OF(ASK_PROCESSES),
     {0},
 };
 
-static const struct column process_columns[] = {
-    {"key", "PROCESS", COLUMN_CUT},
-    {"version", "VERSION", COLUMN_RIGHT},
-    {"tag", "TAG", COLUMN_OPTIONAL},
-    {"instances", "INSTANCES", COLUMN_RIGHT},
-    {"suspended", "SUSPENDED", COLUMN_LEFT},
-    {"path", "FILE", COLUMN_CUT},
-    {0},
-};
-
-static bool processes_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const struct listing listing = {ASK_PROCESSES, process_columns, "processes"};
-    return list_run(cli, flags, &listing, process_flags + LIST_OWN_FLAGS, error);
-}
+static const struct listing processes = {ASK_PROCESSES, "processes"};
 
 static const struct flag suspend_flags[] = {
     {"--version", "N", "this version alone"},
@@ -62,50 +48,21 @@ static const struct flag instance_flags[] = {
     LIST_FLAGS("order by a field; the default is id"),
     {"--ended", NULL, "those that have ended"},
     {"--text", NULL, "those of plain jobs, which are texts: the suspended ones"},
-    {"--instance", "NAME,…", "these, with --text"},
-    {"--process", "NAME,…", "of these processes"},
-    {"--version", "N", "of this version"},
-    {"--key", "NAME,…", "with these business keys"},
-    {"--tenant", "NAME,…", "of these tenants"},
-    {"--activity", "NAME", "that wait there with a job, a task or for an event"},
-    {"--suspended", "[BOOL]", "suspended, or not"},
-    {"--stuck", "[BOOL]", "where nothing moves a token any more, or without"},
-    {"--with-incidents", "[BOOL]", "with open incidents, or without"},
-    {"--variable", "CONDITION", "as amount>100: of a variable that the process searches"},
-    {0},
-};
-#define INSTANCE_FILTERS (instance_flags + LIST_OWN_FLAGS + 2)
-
-static const struct column instance_columns[] = {
-    {"id", "INSTANCE", COLUMN_RIGHT},         {"process", "PROCESS", COLUMN_CUT},
-    {"version", "VERSION", COLUMN_RIGHT},     {"key", "KEY", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"started", "STARTED", COLUMN_TIME},      {"suspended", "SUSPENDED", COLUMN_LEFT},
-    {"incidents", "INCIDENTS", COLUMN_RIGHT}, {0},
-};
-
-static const struct column past_columns[] = {
-    {"id", "INSTANCE", COLUMN_RIGHT},     {"process", "PROCESS", COLUMN_CUT},
-    {"version", "VERSION", COLUMN_RIGHT}, {"key", "KEY", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"started", "STARTED", COLUMN_TIME},  {"ended", "ENDED", COLUMN_TIME},
-    {"how", "HOW", COLUMN_LEFT},          {0},
-};
-
-static const struct column text_columns[] = {
-    {"instance", "SUSPENDED INSTANCE", COLUMN_CUT},
-    {"since", "SINCE", COLUMN_TIME},
+    FILTERS_OF(ASK_INSTANCES),
+    FILTERS_OF(ASK_PROCESS_INSTANCES),
     {0},
 };
 
 static bool instances_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const struct listing running = {ASK_PROCESS_INSTANCES, instance_columns, "instances"};
-    static const struct listing past = {ASK_PAST, past_columns, "instances"};
-    static const struct listing text = {ASK_INSTANCES, text_columns, "suspended instances"};
+    static const struct listing running = {ASK_PROCESS_INSTANCES, "instances"};
+    static const struct listing past = {ASK_PAST, "instances"};
+    static const struct listing text = {ASK_INSTANCES, "suspended instances"};
     const struct listing *listing = flags_has(flags, "--ended") ? &past : &running;
     if (flags_has(flags, "--text"))
         listing = &text;
     else if (flags_has(flags, "--instance"))
         return error_set(error, ERROR_USAGE, "--instance: expected --text beside it");
-    return list_run(cli, flags, listing, INSTANCE_FILTERS, error);
+    return list_show(cli, flags, listing, error);
 }
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -136,12 +93,12 @@ static const struct column trail_columns[] = {
 };
 
 static bool trail_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const struct listing listing = {ASK_TRAIL, trail_columns, "entries"};
+    static const struct listing listing = {ASK_TRAIL, "entries", trail_columns};
     int64_t id;
     struct list list;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
-    bool fine = list_read(&list, flags, &listing, trail_flags + LIST_OWN_FLAGS, error) &&
+    bool fine = list_read(&list, flags, &listing, error) &&
                 (json_object_set_new(list.filters, "instance", json_integer(id)) == 0 ||
                  error_no_memory(error));
     struct engine *engine = fine ? setup_reader(cli, flags, error) : NULL;
@@ -160,31 +117,11 @@ static bool trail_run(struct cli *cli, const struct flags *flags, struct error *
 
 static const struct flag task_flags[] = {
     LIST_FLAGS("order by a field; the default is id"),
-    {"--assignee", "NAME,…", "of these people"},
-    {"--candidate", "NAME", "that this user or group may do"},
-    {"--process", "NAME,…", "of these processes"},
-    {"--instance", "ID,…", "of these instances"},
-    {"--activity", "NAME,…", "of these activities"},
-    {"--variable", "CONDITION", "of their instances, as amount>100"},
+    FILTERS_OF(ASK_TASKS),
     {0},
 };
 
-static const struct column task_columns[] = {
-    {"id", "TASK", COLUMN_RIGHT},
-    {"activity", "ACTIVITY", COLUMN_CUT},
-    {"name", "NAME", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"process", "PROCESS", COLUMN_CUT},
-    {"instance", "INSTANCE", COLUMN_RIGHT},
-    {"key", "KEY", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"assignee", "ASSIGNEE", COLUMN_CUT},
-    {"due", "DUE", COLUMN_TIME | COLUMN_OPTIONAL},
-    {0},
-};
-
-static bool tasks_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const struct listing listing = {ASK_TASKS, task_columns, "tasks"};
-    return list_run(cli, flags, &listing, task_flags + LIST_OWN_FLAGS, error);
-}
+static const struct listing tasks = {ASK_TASKS, "tasks"};
 
 static const struct flag claim_flags[] = {
     DRY_RUN_FLAG,
@@ -214,26 +151,16 @@ static bool release_run(struct cli *cli, const struct flags *flags, struct error
 
 static const struct flag message_flags[] = {
     LIST_FLAGS("order by a field; the default is id"),
-    {"--name", "NAME,…", "of these names"},
-    {"--key", "NAME,…", "with these keys"},
+    FILTERS_OF(ASK_KEPT_MESSAGES),
     {0},
 };
 
-static const struct column message_columns[] = {
-    {"id", "MESSAGE", COLUMN_RIGHT}, {"name", "NAME", COLUMN_CUT},
-    {"key", "KEY", COLUMN_CUT},      {"created", "CREATED", COLUMN_TIME},
-    {"until", "UNTIL", COLUMN_TIME}, {0},
-};
-
-static bool messages_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const struct listing listing = {ASK_KEPT_MESSAGES, message_columns, "kept messages"};
-    return list_run(cli, flags, &listing, message_flags + LIST_OWN_FLAGS, error);
-}
+static const struct listing messages = {ASK_KEPT_MESSAGES, "kept messages"};
 
 const struct cli_command running_commands[] = {
     {"process list", "[--key NAME,…] [--suspended BOOL]", "list the processes that are deployed",
      "Each with its current version, and how many instances of all versions run.", process_flags, 0,
-     0, false, false, processes_run},
+     0, false, false, list_run, &processes},
     {"process suspend", "KEY [--version N] [--include-instances] [--at TIME]",
      "let nothing of it start, and later jobs wait",
      "Its start timers wait, too. --include-instances: so do the jobs that are there.",
@@ -250,13 +177,13 @@ const struct cli_command running_commands[] = {
     {"instance trail", "ID", "list what an instance of a process has done", "", trail_flags, 1, 1,
      false, false, trail_run},
     {"task list", "[--assignee NAME,…] [--candidate NAME] …", "list the tasks that wait for people",
-     "", task_flags, 0, 0, false, false, tasks_run},
+     "", task_flags, 0, 0, false, false, list_run, &tasks},
     {"task claim", "ID [--as NAME]", "give a task to yourself", "Refused if it is another one's.",
      claim_flags, 1, 1, false, false, claim_run},
     {"task release", "ID", "let others claim a task", "", release_flags, 1, 1, false, false,
      release_run},
     {"message list", "[--name NAME,…] [--key NAME,…]",
      "list the messages that nothing waits for yet", "", message_flags, 0, 0, false, false,
-     messages_run},
+     list_run, &messages},
     {0},
 };

@@ -1,5 +1,6 @@
 #include "cli/words/flags.h"
 #include "base/text.h"
+#include "engine/engine.h"
 #include "job/alias.h"
 #include "job/settings.h"
 #include <ctype.h>
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct flag flags_common[] = {
+/* The flags that every verb takes. */
+static const struct flag common[] = {
     {"-C", "DIR", "the script folder (else MOONSHIFT_DIR, else the working directory)"},
     {"--store", "URL", "the store (else moonshift.lua's, else moonshift.db in the script folder)"},
     {"--json", NULL, "one JSON document instead of text"},
@@ -18,11 +20,45 @@ const struct flag flags_common[] = {
 /* Stands for every setting given as a flag. */
 static const struct flag setting_flag = {"", "VALUE", ""};
 
-static const struct flag *list_find(const struct flag *list, const char *name) {
-    for (; list && list->name; list++)
-        if (strcmp(list->name, name) == 0)
-            return list;
-    return NULL;
+static bool has_itself(const struct cli_command *command, const char *name) {
+    for (const struct flag *own = command->flags; own && own->name; own++)
+        if (strcmp(own->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "created_before" as "--created-before"; of "variables" each flag gives one. */
+static const struct flag *flag_of(struct flag_walk *walk, const struct filter *filter) {
+    bool one = strcmp(filter->value, "CONDITION") == 0;
+    snprintf(walk->name, sizeof walk->name, "--%.*s", (int)strlen(filter->name) - one,
+             filter->name);
+    for (char *at = walk->name; *at; at++)
+        *at = *at == '_' ? '-' : *at;
+    walk->made = (struct flag){walk->name, filter->value, filter->help, FLAG_FILTER, 0};
+    return &walk->made;
+}
+
+struct flag_walk flag_walk(const struct cli_command *command) {
+    return (struct flag_walk){.command = command, .at = command->flags};
+}
+
+const struct flag *flag_next(struct flag_walk *walk) {
+    for (; walk->filter && walk->filter->name; walk->filter++)
+        if (walk->filter->value)
+            return flag_of(walk, walk->filter++);
+    if (!walk->common && (!walk->at || !walk->at->name)) {
+        walk->common = true;
+        walk->at = common;
+    }
+    const struct flag *flag = walk->at;
+    walk->filter = NULL;
+    if (!flag->name)
+        return NULL;
+    walk->at++;
+    if (flag->form == FLAG_FILTERS)
+        walk->filter = engine_ask_table(flag->kind)->filters;
+    bool passed = walk->filter || (walk->common && has_itself(walk->command, flag->name));
+    return passed ? flag_next(walk) : flag;
 }
 
 /* "lock_time" == "--lock-time", with the dashes of the flag left out already. */
@@ -42,34 +78,36 @@ const char *flags_setting(const char *flag) {
     return NULL;
 }
 
-static const struct flag *flag_find(const struct cli_command *command, const char *name) {
-    const struct flag *flag = list_find(command->flags, name);
-    if (!flag)
-        flag = list_find(flags_common, strcmp(name, "-h") == 0 ? "--help" : name);
+static bool flag_find(const struct cli_command *command, const char *name, struct flag *found) {
+    struct flag_walk walk = flag_walk(command);
+    const struct flag *flag = flag_next(&walk);
+    const char *wanted = strcmp(name, "-h") == 0 ? "--help" : name;
+    while (flag && strcmp(flag->name, wanted) != 0)
+        flag = flag_next(&walk);
     if (!flag && command->takes_settings && flags_setting(name))
         flag = &setting_flag;
-    return flag;
+    if (flag)
+        *found = *flag;
+    return flag != NULL;
 }
 
-/* The names that may have been meant, ended by NULL; those of settings are made for the occasion.
- */
+/* The names that may have been meant, ended by NULL. */
 struct names {
-    const char **list;
+    char **list;
     size_t count;
 };
 
-static void names_add(struct names *names, const char *name) {
-    const char **list = realloc(names->list, (names->count + 2) * sizeof *list);
-    if (!list)
+/* Takes the name over. */
+static void names_add(struct names *names, char *name) {
+    char **list = realloc(names->list, (names->count + 2) * sizeof *list);
+    if (!list || !name) {
+        free(name);
+        names->list = list ? list : names->list;
         return;
+    }
     names->list = list;
     list[names->count++] = name;
     list[names->count] = NULL;
-}
-
-static void names_add_flags(struct names *names, const struct flag *flag) {
-    for (; flag && flag->name; flag++)
-        names_add(names, flag->name);
 }
 
 static char *setting_as_flag(const char *setting) {
@@ -101,23 +139,20 @@ static bool unknown_flag(const struct cli_command *command, const char *name, st
     if (command->takes_settings && foreign_flag(name, error))
         return false;
     struct names names = {0};
-    names_add_flags(&names, command->flags);
-    names_add_flags(&names, flags_common);
-    size_t settings = names.count;
+    struct flag_walk walk = flag_walk(command);
+    for (const struct flag *flag; (flag = flag_next(&walk));)
+        names_add(&names, strdup(flag->name));
     for (const char *const *setting = settings_names(); command->takes_settings && *setting;
-         setting++) {
-        char *flag = setting_as_flag(*setting);
-        if (flag)
-            names_add(&names, flag);
-    }
-    const char *meant = names.list ? suggest(name, names.list) : NULL;
+         setting++)
+        names_add(&names, setting_as_flag(*setting));
+    const char *meant = names.list ? suggest(name, (const char *const *)names.list) : NULL;
     if (meant)
         error_set(error, ERROR_USAGE, "unknown flag \"%s\" (did you mean \"%s\"?)", name, meant);
     else
         error_set(error, ERROR_USAGE, "unknown flag \"%s\" (see moonshift help %s)", name,
                   command->name);
-    for (size_t i = settings; i < names.count; i++)
-        free((void *)names.list[i]);
+    for (size_t i = 0; i < names.count; i++)
+        free(names.list[i]);
     free(names.list);
     return false;
 }
@@ -139,8 +174,10 @@ static bool given_add(struct flags *flags, const struct flag *flag, char *name, 
         return error_no_memory(error);
     }
     flags->given = given;
-    given[flags->count++] = (struct flag_given){flag, name, value};
-    if (strcmp(flag->name, "--help") == 0)
+    given = &given[flags->count++];
+    *given = (struct flag_given){*flag, name, value};
+    given->flag.name = name;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         flags->helps = true;
     return true;
 }
@@ -158,23 +195,23 @@ static bool flag_read(struct flags *flags, int argc, char **argv, int *at, struc
     char *name = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
     if (!name)
         return error_no_memory(error);
-    const struct flag *flag = flag_find(flags->command, name);
+    struct flag flag;
     const char *value = equals ? equals + 1 : NULL;
     bool fine = true;
-    if (!flag)
+    if (!flag_find(flags->command, name, &flag))
         fine = unknown_flag(flags->command, name, error);
-    else if (!flag->value && equals)
+    else if (!flag.value && equals)
         fine = error_set(error, ERROR_USAGE, "flag \"%s\" takes no value", name);
-    else if (flag->value && !equals && flag->value[0] != '[') {
+    else if (flag.value && !equals && flag.value[0] != '[') {
         if (*at + 1 >= argc)
             fine = error_set(error, ERROR_USAGE, "flag \"%s\" needs a value (expected %s)", name,
-                             flag->value);
+                             flag.value);
         else
             value = argv[++*at];
-    } else if (flag->value && !equals && *at + 1 < argc && is_store(argv[*at + 1]))
+    } else if (flag.value && !equals && *at + 1 < argc && is_store(argv[*at + 1]))
         value = argv[++*at];
     if (fine)
-        return given_add(flags, flag, name, value, error);
+        return given_add(flags, &flag, name, value, error);
     free(name);
     return false;
 }

@@ -4,18 +4,32 @@
 #define MOONSHIFT_CLI_WORDS_FLAGS_H
 
 #include "base/error.h"
+#include "job/ask.h"
 #include <stddef.h>
 #include <stdint.h>
 
 struct cli;
 struct flags;
+struct listing;
+
+/* Whose a flag is. */
+enum flag_form {
+    FLAG_OWN,    /* the verb's: it reads it */
+    FLAG_FILTER, /* the list's: it is a filter, see cli/list.h */
+    FLAG_FILTERS /* the row stands for all filters of `kind` */
+};
 
 struct flag {
     const char *name;  /* "--priority" */
     const char *value; /* what the help calls its value: "N"; NULL: a switch; "[URL]": optional, and
                           then only after `=`, or as the next word if that names a store */
     const char *help;
+    enum flag_form form;
+    enum ask_kind kind;
 };
+
+#define FILTERS_OF(kind)                                                                           \
+    { "", NULL, NULL, FLAG_FILTERS, kind }
 
 /* A verb: what its words may be, and what runs it. */
 struct cli_command {
@@ -28,11 +42,12 @@ struct cli_command {
     bool takes_settings;      /* any setting may be given as a flag */
     bool takes_folder;        /* its first argument is the script folder */
     bool (*run)(struct cli *cli, const struct flags *flags, struct error *error);
+    const struct listing *listing; /* of a list */
 };
 
 struct flag_given {
-    const struct flag *flag;
-    const char *name;  /* without what follows `=`; owned by the flags */
+    struct flag flag;
+    const char *name;  /* without what follows `=`; owned by the flags, as flag.name */
     const char *value; /* NULL: a switch, or left out */
 };
 
@@ -67,8 +82,18 @@ bool flags_number(const char *what, const char *text, int64_t min, int64_t max, 
 /* "true" or "false" (NULL, a flag without its value, is true). */
 bool flags_boolean(const char *what, const char *text, bool *value, struct error *error);
 
-/* The flags that every verb takes, ended by a NULL name. */
-extern const struct flag flags_common[];
+/* A walk through all flags of a verb: its own, then those that every verb takes. */
+struct flag_walk {
+    const struct cli_command *command;
+    const struct flag *at;
+    const struct filter *filter; /* of the kind that is walked through */
+    bool common;                 /* it has come to those of every verb */
+    struct flag made;            /* of a filter */
+    char name[64];
+};
+struct flag_walk flag_walk(const struct cli_command *command);
+/* NULL: that was all. A flag of a filter holds until the next call. */
+const struct flag *flag_next(struct flag_walk *walk);
 
 /* The setting that a flag names, with underscores ("lock_time" for "--lock-time"), or NULL. */
 const char *flags_setting(const char *flag);

@@ -1,6 +1,8 @@
 /* deployment_contract.c - which deployment of a name counts, and what an executor writes that takes
  * its files from the store. */
 #include "contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 /* Deploys `work` with this priority as "shop"; `known` as in struct store_deployment. Its id; 0:
  * error. */
@@ -43,7 +45,7 @@ static void taken_back(struct contract *c) {
 
 /* For how many executors the first one is registered. -1: it is told otherwise than in a list. */
 static int registered(struct contract *c) {
-    json_t *rows = store_deployments(c->store, &c->error);
+    json_t *rows = query_list(c->store, &deployment_table, NULL, NULL, &c->error);
     const json_t *executors = json_object_get(json_array_get(rows, 0), "executors");
     int count = json_is_array(executors) ? (int)json_array_size(executors) : -1;
     json_decref(rows);

@@ -1,5 +1,7 @@
 /* operate_contract.c - verbs as commands: steps, refusals, effects of a job; questions in time. */
 #include "contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 /* Creates `count` jobs in one transaction. */
 static bool create_many(struct contract *c, int count) {
@@ -11,7 +13,7 @@ static bool create_many(struct contract *c, int count) {
 
 static json_t *last_operation(struct contract *c) {
     struct store_page page = {.descending = true, .limit = 1};
-    json_t *list = store_operations(c->store, NULL, &page, &c->error);
+    json_t *list = query_list(c->store, &operation_table, NULL, &page, &c->error);
     json_t *last = json_incref(json_array_get(list, 0));
     json_decref(list);
     return last;

@@ -1,5 +1,7 @@
 /* query_contract.c - questions: filters, pages, counts; deployments and definitions. */
 #include "contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 static void three_jobs(struct contract *c) {
     static const char payload[] =
@@ -248,7 +250,7 @@ static void deploys(struct contract *c) {
     json_decref(files);
     EXPECT(!store_deployment_files(c->store, 9, &c->error));
     EXPECT_ERROR("no deployment 9");
-    json_t *list = store_deployments(c->store, &c->error);
+    json_t *list = query_list(c->store, &deployment_table, NULL, NULL, &c->error);
     EXPECT(json_array_size(list) == 2);
     json_decref(list);
 }

@@ -1,5 +1,7 @@
 /* store_contract.c - the life of a job as the store keeps it: created, locked, settled. */
 #include "contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 static void creates(struct contract *c) {
     static const char payload[] = "{\"n\":9223372036854775807}";
@@ -129,7 +131,7 @@ static void dies(struct contract *c) {
     struct job *again = NULL;
     EXPECT(store_take(c->store, id, false, NOW, &again, &c->error) && again);
     EXPECT(settle(c, c->store, again, end, NOW) == SETTLED_DEAD);
-    json_t *incidents = store_incidents(c->store, NULL, NULL, &c->error);
+    json_t *incidents = query_list(c->store, &incident_table, NULL, NULL, &c->error);
     json_t *one = json_array_get(incidents, 0);
     EXPECT(json_array_size(incidents) == 1 && json_is_true(json_object_get(one, "open")));
     EXPECT(strcmp(json_string_value(json_object_get(one, "type")), "failedJob") == 0);
@@ -146,7 +148,7 @@ static void dead_succeeds(struct contract *c) {
     EXPECT(store_take(c->store, id, false, NOW, &job, &c->error));
     EXPECT(settle(c, c->store, job, good, NOW) == SETTLED);
     json_t *open = json_loads("{\"open\":true}", 0, NULL);
-    json_t *incidents = store_incidents(c->store, open, NULL, &c->error);
+    json_t *incidents = query_list(c->store, &incident_table, open, NULL, &c->error);
     EXPECT(json_array_size(incidents) == 0);
     json_decref(incidents);
     json_decref(open);

@@ -1,6 +1,8 @@
 /* stuck_contract.c - runs that were given up because nothing ends them: their job has failed, their
  * lane is held, an incident tells of them until they end. */
 #include "contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 #define LATER (NOW + 2000)
 
@@ -27,7 +29,7 @@ static const char *incidents(struct contract *c, const char *filters) {
     static char text[1024];
     json_t *wanted = json_loads(filters, 0, NULL), *one;
     struct store_page page = {.limit = 10};
-    json_t *list = store_incidents(c->store, wanted, &page, &c->error);
+    json_t *list = query_list(c->store, &incident_table, wanted, &page, &c->error);
     size_t i, used = 0;
     text[0] = 0;
     json_array_foreach(list, i, one) {

@@ -1,5 +1,7 @@
 /* verbs_contract.c - what operators change, also while the job runs. */
 #include "contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 static const struct outcome failure = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 2};
 
@@ -127,12 +129,12 @@ static void redrives(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){0}, NOW);
     EXPECT(give_set_retries(c->store, IDS(id), 0, false, TIME_NONE, NOW, &c->error));
     FIELD(id, "state", NOW, "dead");
-    json_t *incidents = store_incidents(c->store, NULL, NULL, &c->error);
+    json_t *incidents = query_list(c->store, &incident_table, NULL, NULL, &c->error);
     EXPECT(json_array_size(incidents) == 1);
     json_decref(incidents);
     EXPECT(give_set_retries(c->store, IDS(id), 2, false, TIME_NONE, NOW, &c->error));
     FIELD(id, "state", NOW, "ready");
-    incidents = store_incidents(c->store, NULL, NULL, &c->error);
+    incidents = query_list(c->store, &incident_table, NULL, NULL, &c->error);
     json_t *one = json_array_get(incidents, 0);
     EXPECT(strcmp(json_string_value(json_object_get(one, "how")), "resolved") == 0);
     json_decref(incidents);
@@ -208,7 +210,7 @@ static void deletes_incident(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){0}, NOW);
     EXPECT(give_set_retries(c->store, IDS(id), 0, false, TIME_NONE, NOW, &c->error));
     EXPECT(give_delete(c->store, IDS(id), NOW, &c->error));
-    json_t *incidents = store_incidents(c->store, NULL, NULL, &c->error);
+    json_t *incidents = query_list(c->store, &incident_table, NULL, NULL, &c->error);
     json_t *one = json_array_get(incidents, 0);
     EXPECT(strcmp(json_string_value(json_object_get(one, "how")), "deleted") == 0);
     json_decref(incidents);
@@ -239,7 +241,7 @@ static void logs_operations(struct contract *c) {
     int64_t b = create(c, c->store, (struct job){0}, NOW);
     EXPECT(give_set_priority(c->store, IDS(a), 8, NOW, &c->error));
     EXPECT(give_set_suspended(c->store, IDS(a, b), true, NOW, &c->error));
-    json_t *list = store_operations(c->store, NULL, NULL, &c->error);
+    json_t *list = query_list(c->store, &operation_table, NULL, NULL, &c->error);
     json_t *one = json_array_get(list, 0), *two = json_array_get(list, 1);
     EXPECT(json_array_size(list) == 2);
     EXPECT(strcmp(json_string_value(json_object_get(one, "verb")), "set_priority") == 0);
@@ -267,7 +269,7 @@ static void annotates(struct contract *c) {
     EXPECT(contract_operate(c, "{ss,si,ss}", "verb", "annotate", "incident", 1, "note", "seen"));
     EXPECT(!contract_operate(c, "{ss,si,ss}", "verb", "annotate", "incident", 9, "note", "seen"));
     EXPECT_ERROR("no incident 9");
-    json_t *incidents = store_incidents(c->store, NULL, NULL, &c->error);
+    json_t *incidents = query_list(c->store, &incident_table, NULL, NULL, &c->error);
     json_t *one = json_array_get(incidents, 0);
     EXPECT(strcmp(json_string_value(json_object_get(one, "note")), "seen") == 0);
     json_decref(incidents);

@@ -4,6 +4,8 @@
  * later one that asks, and stays if that one is refused. */
 #include "contract.h"
 #include "process_step.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 
 enum ending { PLAIN, CREATES, FAILS, DIES, SNOOZES, CONFLICTS, KEYED, REFUSED, UNIT, WAYS };
 enum { FILL = 4 }; /* plain runs before them: so many are fenced with others */
@@ -160,7 +162,7 @@ static char *story(struct contract *c, int64_t id) {
     json_t *here = json_pack("{sI}", "id", (json_int_t)id);
     json_t *all = json_pack("[ooo]", strip(store_jobs(c->store, here, &page, NOW, &c->error)),
                             strip(store_log(c->store, of, &page, &c->error)),
-                            strip(store_incidents(c->store, of, &page, &c->error)));
+                            strip(query_list(c->store, &incident_table, of, &page, &c->error)));
     char *text = all ? json_dumps(all, JSON_SORT_KEYS) : NULL;
     json_decref(all);
     json_decref(here);

@@ -6,29 +6,29 @@
 #include "cli/select.h"
 #include <string.h>
 
-static const struct flag act_flags[] = {COMMAND_FLAGS, SELECT_FLAGS, {0}};
+static const struct flag act_flags[] = {COMMAND_FLAGS, FILTERS_OF(ASK_JOBS), {0}};
 
-static const struct flag lose_flags[] = {CONFIRM_FLAG, COMMAND_FLAGS, SELECT_FLAGS, {0}};
+static const struct flag lose_flags[] = {CONFIRM_FLAG, COMMAND_FLAGS, FILTERS_OF(ASK_JOBS), {0}};
 
 static const struct flag retry_flags[] = {
     {"--retries", "N", "runs left (else the configured number)"},
     {"--due", "TIME", "not before this instant; none: at once"},
     COMMAND_FLAGS,
-    SELECT_FLAGS,
+    FILTERS_OF(ASK_JOBS),
     {0},
 };
 
 static const struct flag due_flags[] = {
     {"--cascade", NULL, "move the later occurrences of a repeating job by the same span"},
     COMMAND_FLAGS,
-    SELECT_FLAGS,
+    FILTERS_OF(ASK_JOBS),
     {0},
 };
 
 static const struct flag recalculate_flags[] = {
     {"--from-creation", NULL, "count from the creation, not from now"},
     COMMAND_FLAGS,
-    SELECT_FLAGS,
+    FILTERS_OF(ASK_JOBS),
     {0},
 };
 
@@ -36,7 +36,7 @@ static const struct flag cycle_flags[] = {
     {"--zone", "NAME", "of the cycle, such as Europe/Berlin (else the job keeps its own)"},
     {"--misfire", "POLICY", "of missed dates: once, all or skip (else the job keeps its own)"},
     COMMAND_FLAGS,
-    SELECT_FLAGS,
+    FILTERS_OF(ASK_JOBS),
     {0},
 };
 
@@ -80,19 +80,18 @@ static const struct act {
     const char *verb; /* of the command */
     const char *done; /* "3 jobs …" */
     int own;          /* words before the ids */
-    int filters;      /* flags before those that select */
     bool (*read)(json_t *command, const struct flags *flags, struct error *error);
 } acts[] = {
-    {"job retry", "retry", "retried", 0, 4, retry_read},
-    {"job delete", "delete", "deleted", 0, 3, NULL},
-    {"job cancel", "cancel", "cancelled", 0, 3, NULL},
-    {"job dead", "dead_letter", "given up", 0, 2, NULL},
-    {"job suspend", "suspend", "suspended", 0, 2, NULL},
-    {"job activate", "activate", "activated", 0, 2, NULL},
-    {"job priority", "set_priority", "changed", 1, 2, priority_read},
-    {"job due", "set_due", "changed", 1, 3, due_read},
-    {"job recalculate", "recalculate_due", "changed", 0, 3, recalculate_read},
-    {"job cycle", "set_cycle", "changed", 1, 4, cycle_read},
+    {"job retry", "retry", "retried", 0, retry_read},
+    {"job delete", "delete", "deleted", 0, NULL},
+    {"job cancel", "cancel", "cancelled", 0, NULL},
+    {"job dead", "dead_letter", "given up", 0, NULL},
+    {"job suspend", "suspend", "suspended", 0, NULL},
+    {"job activate", "activate", "activated", 0, NULL},
+    {"job priority", "set_priority", "changed", 1, priority_read},
+    {"job due", "set_due", "changed", 1, due_read},
+    {"job recalculate", "recalculate_due", "changed", 0, recalculate_read},
+    {"job cycle", "set_cycle", "changed", 1, cycle_read},
 };
 
 static bool act_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -100,8 +99,7 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
     while (strcmp(act->name, flags->command->name) != 0)
         act++;
     json_t *command = json_pack("{ss}", "verb", act->verb);
-    const struct flag *filters = flags->command->flags + act->filters;
-    if (command && select_read(command, flags, act->own, filters, error) &&
+    if (command && select_read(command, flags, act->own, error) &&
         (!act->read || act->read(command, flags, error)))
         return give_command(cli, flags, command, act->done, error);
     json_decref(command);

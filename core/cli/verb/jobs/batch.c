@@ -16,20 +16,9 @@
 
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
-    {"--id", "ID,…", "these batches"},
-    {"--type", "NAME,…", "of these types"},
-    {"--name", "NAME,…", "of these names"},
-    {"--state", "NAME,…", "filling, active, suspended, deleting, completed, deleted"},
-    {"--running", "[BOOL]", "that have not ended"},
-    {"--finished", "[BOOL]", "that have ended"},
-    {"--suspended", "[BOOL]", "that are suspended, or whose jobs are"},
-    {"--who", "NAME,…", "begun by these users"},
-    {"--started-before", "TIME", "begun before this instant"},
-    {"--started-after", "TIME", "begun after this instant"},
-    {"--with-failures", "[BOOL]", "of which jobs have failed"},
+    FILTERS_OF(ASK_BATCHES),
     {0},
 };
-#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
 
 static const struct flag show_flags[] = {BATCH_WAIT_FLAG, {0}};
 
@@ -54,21 +43,6 @@ static const struct flag failed_flags[] = {
     {0},
 };
 
-static const struct column list_columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"type", "TYPE", COLUMN_CUT},
-    {"name", "NAME", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"state", "STATE", COLUMN_STATE},
-    {"percent", "%", COLUMN_RIGHT},
-    {"completed", "DONE", COLUMN_RIGHT},
-    {"total", "JOBS", COLUMN_RIGHT},
-    {"failed", "FAILED", COLUMN_RIGHT},
-    {"ids", "IDS", COLUMN_RIGHT},
-    {"start", "START", COLUMN_TIME},
-    {"end", "END", COLUMN_TIME | COLUMN_OPTIONAL},
-    {0},
-};
-
 static const struct column failed_columns[] = {
     {"id", "FAILED", COLUMN_CUT},
     {"job", "JOB", COLUMN_RIGHT},
@@ -78,11 +52,7 @@ static const struct column failed_columns[] = {
 
 /* ---- list ---- */
 
-static const struct listing listing = {ASK_BATCHES, list_columns, "batches"};
-
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, &listing, LIST_FILTERS, error);
-}
+static const struct listing listing = {ASK_BATCHES, "batches"};
 
 /* ---- what has failed ---- */
 
@@ -268,7 +238,7 @@ const struct cli_command batch_commands[] = {
      "payload. Prints the batch's id.",
      batch_create_flags, 1, 1, false, false, batch_create_run},
     {"batch list", "[--type TYPE] [--state STATE] …", "list batches", "", list_flags, 0, 0, false,
-     false, listed_run},
+     false, list_run, &listing},
     {"batch show", "ID [--wait]", "show one batch: counts, and what has failed", "", show_flags, 1,
      1, false, false, show_run},
     {"batch failed", "ID", "list the ids that have failed, with reasons", "", failed_flags, 1, 1,

@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
@@ -28,10 +27,9 @@ const struct flag batch_create_flags[] = {
     {"--job-priority", "N", "priority of its own jobs (batch_job_priority)"},
     {"--on-complete", "HANDLER", "gets a job once it has ended"},
     BATCH_WAIT_FLAG,
-    SELECT_FLAGS, /* with enqueue, --handler is the handler of the jobs it makes */
+    FILTERS_OF(ASK_JOBS), /* with enqueue, --handler is the handler of the jobs it makes */
     {0},
 };
-#define FILTERS (batch_create_flags + 13)
 
 /* One `batch create`. */
 struct making {
@@ -106,18 +104,13 @@ static bool spec_read(struct making *making, const struct flags *flags, struct e
 /* ---- its ids ---- */
 
 static bool is_filter(const struct making *making, const struct flag *flag) {
-    const struct flag *filter = FILTERS;
-    if (making->enqueues && strcmp(flag->name, "--handler") == 0)
-        return false;
-    while (filter->name && filter != flag)
-        filter++;
-    return filter->name != NULL;
+    return flag->form == FLAG_FILTER && !(making->enqueues && strcmp(flag->name, "--handler") == 0);
 }
 
 static bool query_read(struct making *making, const struct flags *flags, struct error *error) {
     size_t filters = 0;
     for (size_t i = 0; i < flags->count; i++)
-        filters += is_filter(making, flags->given[i].flag);
+        filters += is_filter(making, &flags->given[i].flag);
     size_t ways =
         (size_t)flags_has(flags, "--ids") + (size_t)flags_has(flags, "--ids-from") + (filters > 0);
     if (ways != 1)
@@ -129,11 +122,8 @@ static bool query_read(struct making *making, const struct flags *flags, struct 
     if (making->enqueues)
         return error_set(error, ERROR_USAGE,
                          "batch create enqueue: expected payloads (--ids-from FILE)");
-    struct list list;
-    bool fine = list_read(&list, flags, NULL, FILTERS, error);
-    making->query = fine ? json_incref(list.filters) : NULL;
-    list_clear(&list);
-    return fine;
+    making->query = list_filters(flags, error);
+    return making->query != NULL;
 }
 
 /* JSON, or if the type may take it a text. */

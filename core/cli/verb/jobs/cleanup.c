@@ -8,13 +8,13 @@
 #include <string.h>
 
 static const struct flag select_flags[] = {
-    {"--job", "ID,…", "of these jobs"},
-    {"--handler", "NAME,…", "of these handlers"},
-    {"--definition", "ID,…", "of these definitions"},
-    {"--batch", "ID,…", "of these batches"},
-    {"--outcome", "NAME,…", "successful, deleted, cancelled"},
-    {"--after", "TIME", "that ended from this instant on"},
-    {"--before", "TIME", "that ended before this instant"},
+    {"--job", "ID,…", "of these jobs", FLAG_FILTER},
+    {"--handler", "NAME,…", "of these handlers", FLAG_FILTER},
+    {"--definition", "ID,…", "of these definitions", FLAG_FILTER},
+    {"--batch", "ID,…", "of these batches", FLAG_FILTER},
+    {"--outcome", "NAME,…", "successful, deleted, cancelled", FLAG_FILTER},
+    {"--after", "TIME", "that ended from this instant on", FLAG_FILTER},
+    {"--before", "TIME", "that ended before this instant", FLAG_FILTER},
     {0},
 };
 
@@ -109,7 +109,7 @@ static bool clean_run(struct cli *cli, const struct flags *flags, struct error *
 
 static bool ended_run(struct cli *cli, const struct flags *flags, json_t *command, int own,
                       const char *done, struct error *error) {
-    if (command && select_read(command, flags, own, select_flags, error))
+    if (command && select_read(command, flags, own, error))
         return give_command(cli, flags, command, done, error);
     json_decref(command);
     return command ? false : error_no_memory(error);

@@ -10,68 +10,17 @@
 static const struct flag log_flags[] = {
     LIST_FLAGS("at or job; the newest come first unless told"),
     {"--follow", NULL, "go on with what is new, until Ctrl-C"},
-    {"--job", "ID,…", "of these jobs"},
-    {"--handler", "NAME,…", "of these handlers"},
-    {"--definition", "NAME,…", "of these definitions, by name or id"},
-    {"--batch", "ID,…", "of these batches"},
-    {"--instance", "KEY", "of jobs of this instance"},
-    {"--root", "KEY", "of jobs of this root instance"},
-    {"--activity", "NAME,…", "of jobs of these activities"},
-    {"--tenant", "NAME,…", "of jobs of these tenants"},
-    {"--lane", "KEY", "of jobs of this lane"},
-    {"--category", "NAME,…", "of jobs of these categories"},
-    {"--deployment", "ID,…", "of jobs of these deployments"},
-    {"--executor", "NAME,…", "of these executors, by name or name/id"},
-    {"--reason", "NAME,…", "failed for these reasons: error, timeout, …"},
-    {"--message", "TEXT", "whose message has this text"},
-    {"--min-priority", "N", "of this priority or more"},
-    {"--max-priority", "N", "of this priority or less"},
-    {"--outcome", "NAME,…", "created, successful, failed, snoozed, deleted, cancelled"},
-    {"--after", "TIME", "from this instant on"},
-    {"--before", "TIME", "before this instant"},
+    FILTERS_OF(ASK_LOG),
     {0},
 };
 
 static const struct flag operation_flags[] = {
     LIST_PAGE_FLAGS,
-    {"--id", "ID,…", "these entries"},
-    {"--who", "NAME,…", "by these users"},
-    {"--verb", "NAME,…", "of these verbs"},
-    {"--entity", "NAME,…", "on these things"},
-    {"--instance", "ID,…", "on these instances of processes"},
-    {"--after", "TIME", "from this instant on"},
-    {"--before", "TIME", "before this instant"},
+    FILTERS_OF(ASK_OPERATIONS),
     {0},
 };
-#define OPERATION_FILTERS (operation_flags + LIST_OWN_FLAGS)
-#define LOG_FILTERS (log_flags + LIST_OWN_FLAGS + 1) /* --follow is none */
-
-static const struct column log_columns[] = {
-    {"at", "AT", COLUMN_TIME},
-    {"job", "JOB", COLUMN_RIGHT},
-    {"handler", "HANDLER", COLUMN_CUT},
-    {"outcome", "OUTCOME", COLUMN_STATE},
-    {"attempt", "ATTEMPT", COLUMN_RIGHT},
-    {"duration", "SECONDS", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"reason", "REASON", COLUMN_OPTIONAL},
-    {"message", "MESSAGE", COLUMN_CUT | COLUMN_OPTIONAL | COLUMN_REST},
-    {"lines", "LINES", COLUMN_CUT | COLUMN_OPTIONAL | COLUMN_REST},
-    {0},
-};
-
-static const struct column operation_columns[] = {
-    {"at", "AT", COLUMN_TIME},
-    {"who", "WHO", COLUMN_LEFT},
-    {"verb", "VERB", COLUMN_LEFT},
-    {"entity", "ENTITY", COLUMN_CUT},
-    {"count", "COUNT", COLUMN_RIGHT},
-    {"old", "OLD", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"new", "NEW", COLUMN_CUT | COLUMN_OPTIONAL},
-    {0},
-};
-
-static const struct listing entries = {ASK_LOG, log_columns, "entries"};
-static const struct listing operations = {ASK_OPERATIONS, operation_columns, "operations"};
+static const struct listing entries = {ASK_LOG, "entries"};
+static const struct listing operations = {ASK_OPERATIONS, "operations"};
 
 /* ---- following ---- */
 
@@ -128,7 +77,7 @@ static bool follow(const struct cli *cli, struct engine *engine, const struct li
 static bool follow_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
-    bool fine = list_read(&list, flags, &entries, LOG_FILTERS, error);
+    bool fine = list_read(&list, flags, &entries, error);
     if (fine && (flags_has(flags, "--sort") || flags_has(flags, "--page")))
         fine = error_set(error, ERROR_USAGE, "--follow does not go with --sort or --page");
     else if (fine && flags_has(flags, "--columns"))
@@ -142,11 +91,7 @@ static bool follow_run(struct cli *cli, const struct flags *flags, struct error 
 static bool log_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags_has(flags, "--follow"))
         return follow_run(cli, flags, error);
-    return list_run(cli, flags, &entries, LOG_FILTERS, error);
-}
-
-static bool operations_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, &operations, OPERATION_FILTERS, error);
+    return list_show(cli, flags, &entries, error);
 }
 
 const struct cli_command history_commands[] = {
@@ -156,6 +101,6 @@ const struct cli_command history_commands[] = {
      "Ctrl-C; with --json each is an object on a line of its own.",
      log_flags, 0, 0, false, false, log_run},
     {"operations", "[--who NAME] [--verb NAME] …", "list what operators changed", "",
-     operation_flags, 0, 0, false, false, operations_run},
+     operation_flags, 0, 0, false, false, list_run, &operations},
     {0},
 };

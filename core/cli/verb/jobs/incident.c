@@ -6,41 +6,11 @@
 
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
-    {"--id", "ID,…", "these incidents"},
-    {"--type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck"},
-    {"--job", "ID,…", "of these jobs"},
-    {"--handler", "NAME,…", "of jobs of these handlers"},
-    {"--definition", "NAME,…", "of these definitions, by name or id"},
-    {"--open", "[BOOL]", "not resolved yet"},
-    {"--message", "TEXT", "whose message has this text"},
-    {"--instance", "KEY", "of jobs of this instance"},
-    {"--root-instance", "KEY", "of jobs of this root instance"},
-    {"--activity", "NAME,…", "of jobs of these activities"},
-    {"--tenant", "NAME,…", "of jobs of these tenants"},
-    {"--cause", "ID,…", "that these incidents have caused"},
-    {"--created-before", "TIME", "opened before this instant"},
-    {"--created-after", "TIME", "opened after this instant"},
-    {0},
-};
-#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
-
-static const struct column list_columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"type", "TYPE", COLUMN_LEFT},
-    {"job", "JOB", COLUMN_RIGHT},
-    {"handler", "HANDLER", COLUMN_OPTIONAL | COLUMN_CUT},
-    {"created", "CREATED", COLUMN_TIME},
-    {"ended", "ENDED", COLUMN_OPTIONAL | COLUMN_TIME},
-    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT | COLUMN_REST},
-    {"note", "NOTE", COLUMN_OPTIONAL | COLUMN_CUT},
+    FILTERS_OF(ASK_INCIDENTS),
     {0},
 };
 
-static const struct listing listing = {ASK_INCIDENTS, list_columns, "incidents"};
-
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, &listing, LIST_FILTERS, error);
-}
+static const struct listing listing = {ASK_INCIDENTS, "incidents"};
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
@@ -103,7 +73,7 @@ static bool removal_run(struct cli *cli, const struct flags *flags, struct error
 
 const struct cli_command incident_commands[] = {
     {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
-     false, false, listed_run},
+     false, false, list_run, &listing},
     {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
     {"incident annotate", "ID NOTE", "keep a note with an incident", "", annotate_flags, 2, 2,
      false, false, annotate_run},

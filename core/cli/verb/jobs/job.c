@@ -1,5 +1,4 @@
 #include "cli/list.h"
-#include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
@@ -10,25 +9,10 @@
 
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
-    SELECT_FLAGS,
+    FILTERS_OF(ASK_JOBS),
     {0},
 };
-#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
 #define COUNT_BUDGET 500 /* ms that nobody waits longer for a list */
-
-static const struct column list_columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"handler", "HANDLER", COLUMN_CUT},
-    {"state", "STATE", COLUMN_STATE},
-    {"priority", "PRIORITY", COLUMN_RIGHT},
-    {"retries", "RETRIES", COLUMN_RIGHT},
-    {"due", "DUE", COLUMN_OPTIONAL | COLUMN_TIME},
-    {"lane", "LANE", COLUMN_OPTIONAL | COLUMN_CUT},
-    {"lock_owner", "LOCK OWNER", COLUMN_OPTIONAL | COLUMN_CUT},
-    {"progress", "PROGRESS", COLUMN_OPTIONAL | COLUMN_CUT},
-    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT | COLUMN_REST},
-    {0},
-};
 
 /* { fraction, text } of those that run as "40% 2 of 5 files". */
 static json_t *progress_write(const struct cli *cli, json_t *rows) {
@@ -61,13 +45,13 @@ static int64_t list_total(const struct cli *cli, struct engine *engine, const st
     return total;
 }
 
-static const struct listing listing = {ASK_JOBS, list_columns, "jobs"};
+static const struct listing listing = {ASK_JOBS, "jobs"};
 
 static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     json_t *rows = NULL;
-    bool fine = list_read(&list, flags, &listing, LIST_FILTERS, error) &&
+    bool fine = list_read(&list, flags, &listing, error) &&
                 (engine = setup_replica(cli, flags, error)) &&
                 (rows = list_ask(&list, engine, error));
     fine = fine && list_print(cli, &list, progress_write(cli, rows),

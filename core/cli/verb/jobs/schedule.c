@@ -14,20 +14,7 @@
 
 static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};
 
-static const struct column list_columns[] = {
-    {"name", "SCHEDULE", COLUMN_CUT},    {"handler", "HANDLER", COLUMN_CUT},
-    {"cycle", "CYCLE", COLUMN_CUT},      {"zone", "ZONE", COLUMN_LEFT},
-    {"misfire", "MISFIRE", COLUMN_LEFT}, {"overlap", "OVERLAP", COLUMN_LEFT},
-    {"paused", "PAUSED", COLUMN_LEFT},   {"last", "LAST", COLUMN_OPTIONAL | COLUMN_TIME},
-    {"next", "NEXT", COLUMN_TIME},       {"next_local", "LOCAL", COLUMN_OPTIONAL},
-    {"job", "JOB", COLUMN_RIGHT},        {0},
-};
-
-static const struct listing listing = {ASK_SCHEDULES, list_columns, "schedules"};
-
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, &listing, NULL, error);
-}
+static const struct listing listing = {ASK_SCHEDULES, "schedules"};
 
 /* ---- verbs ---- */
 
@@ -67,25 +54,19 @@ static bool verb_run(struct cli *cli, const struct flags *flags, struct error *e
 
 /* ---- dates to come ---- */
 
-static const struct column date_columns[] = {
-    {"local", "LOCAL", COLUMN_LEFT},
-    {"utc", "UTC", COLUMN_LEFT},
-    {0},
-};
-
 static bool count_read(const struct flags *flags, int64_t *count, struct error *error) {
     *count = COUNT_DEFAULT;
     return flags_integer(flags, "--count", 1, COUNT_MAX, count, error);
 }
 
-static const struct listing coming = {ASK_DATES, date_columns, "dates"};
+static const struct listing coming = {ASK_DATES, "dates"};
 
 static bool next_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t count;
     struct list list;
     struct engine *engine = NULL;
-    bool fine = list_read_columns(&list, flags, &coming, error) &&
-                count_read(flags, &count, error) && (engine = setup_replica(cli, flags, error));
+    bool fine = list_read(&list, flags, &coming, error) && count_read(flags, &count, error) &&
+                (engine = setup_replica(cli, flags, error));
     if (fine) {
         json_object_set_new(list.question, "name", json_string(flags->words[0]));
         json_object_set_new(list.question, "count", json_integer(count));
@@ -114,8 +95,7 @@ static bool dates_run(struct cli *cli, const struct flags *flags, struct error *
     struct repeat repeat = {.text = flags->words[0], .zone = flags_text(flags, "--zone")};
     repeat.origin = clock_now(clock_system());
     struct list list;
-    bool fine = list_read_columns(&list, flags, &coming, error) &&
-                count_read(flags, &count, error) &&
+    bool fine = list_read(&list, flags, &coming, error) && count_read(flags, &count, error) &&
                 (!after || moment_read("--after", after, &repeat.origin, error));
     fine = fine && list_print(cli, &list, dates_make(&repeat, (int)count, error), 0, error);
     list_clear(&list);
@@ -141,7 +121,7 @@ static const struct flag verb_flags[] = {DRY_RUN_FLAG, {0}};
 
 const struct cli_command schedule_commands[] = {
     {"schedule list", "[--columns NAME,…]", "list what the scripts schedule", "", list_flags, 0, 0,
-     false, false, listed_run},
+     false, false, list_run, &listing},
     {"schedule next", "NAME [--count N]", "show the dates to come of a schedule",
      "In the schedule's zone and in UTC.", next_flags, 1, 1, false, false, next_run},
     {"schedule pause", "NAME", "let none of its dates run until it is resumed",

@@ -11,21 +11,7 @@
 
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
-    {"--name", "NAME,…", "these definitions"},
-    {"--deployment", "ID,…", "of these deployments"},
-    {"--suspended", "[BOOL]", "suspended"},
-    {"--overridden", "[BOOL]", "with a priority of the store's"},
-    {0},
-};
-#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
-
-static const struct column list_columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"name", "NAME", COLUMN_CUT},
-    {"priority", "PRIORITY", COLUMN_OPTIONAL},
-    {"override_priority", "OVERRIDE", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"suspended", "SUSPENDED", COLUMN_LEFT},
-    {"counts", "JOBS", COLUMN_CUT | COLUMN_OPTIONAL},
+    FILTERS_OF(ASK_DEFINITIONS),
     {0},
 };
 
@@ -44,13 +30,13 @@ static bool counts_write(json_t *row) {
     return fine;
 }
 
-static const struct listing listing = {ASK_DEFINITIONS, list_columns, "definitions"};
+static const struct listing listing = {ASK_DEFINITIONS, "definitions"};
 
 static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     json_t *rows = NULL;
-    bool fine = list_read(&list, flags, &listing, LIST_FILTERS, error) &&
+    bool fine = list_read(&list, flags, &listing, error) &&
                 (engine = setup_replica(cli, flags, error)) &&
                 (rows = list_ask(&list, engine, error));
     for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)

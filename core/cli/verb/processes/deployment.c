@@ -7,21 +7,7 @@
 
 static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};
 
-static const struct column list_columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"name", "NAME", COLUMN_CUT},
-    {"hash", "HASH", COLUMN_CUT},
-    {"loaded", "LOADED", COLUMN_TIME},
-    {"files", "FILES", COLUMN_RIGHT},
-    {"executors", "REGISTERED FOR", COLUMN_OPTIONAL | COLUMN_CUT},
-    {0},
-};
-
-static const struct listing listing = {ASK_DEPLOYMENTS, list_columns, "deployments"};
-
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, &listing, NULL, error);
-}
+static const struct listing listing = {ASK_DEPLOYMENTS, "deployments"};
 
 static bool registered_tell(const struct cli *cli, const char *executor, bool registered,
                             size_t changed, struct error *error) {
@@ -78,7 +64,7 @@ static const struct flag register_flags[] = {
 const struct cli_command deployment_commands[] = {
     {"deployment list", "[--columns NAME,…]", "list the script folders that were loaded",
      "With the names of the executors that each is registered for.", list_flags, 0, 0, false, false,
-     listed_run},
+     list_run, &listing},
     {"deployment register", "ID [--name NODE]",
      "let deployment-aware executors of a name run its jobs",
      "Loading a folder registers it; an executor that runs notices at once.", register_flags, 1, 1,

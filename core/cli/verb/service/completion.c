@@ -22,17 +22,10 @@ static void each_command(command_visit *visit, void *arg) {
 
 typedef void flag_visit(const struct flag *flag, void *arg);
 
-/* Those of the verb, and the common ones that it does not have itself. */
 static void each_flag(const struct cli_command *command, flag_visit *visit, void *arg) {
-    for (const struct flag *flag = command->flags; flag && flag->name; flag++)
+    struct flag_walk walk = flag_walk(command);
+    for (const struct flag *flag; (flag = flag_next(&walk));)
         visit(flag, arg);
-    for (const struct flag *flag = flags_common; flag->name; flag++) {
-        bool own = false;
-        for (const struct flag *other = command->flags; other && other->name; other++)
-            own = own || strcmp(other->name, flag->name) == 0;
-        if (!own)
-            visit(flag, arg);
-    }
 }
 
 /* "job" of "job list"; true if no command before it has the same first word. */
@@ -128,7 +121,8 @@ static void bash_value(const struct flag *flag, void *arg) {
 }
 
 static void bash_values(const struct cli_command *command, void *arg) {
-    for (const struct flag *flag = command->flags; flag && flag->name; flag++)
+    struct flag_walk walk = flag_walk(command);
+    for (const struct flag *flag; (flag = flag_next(&walk)) && !walk.common;)
         bash_value(flag, arg);
 }
 

@@ -69,11 +69,9 @@ static void help_overview(void) {
                "\n130 interrupted.\n");
 }
 
-static void flags_print(const struct flag *flag, const struct flag *unless) {
-    for (; flag && flag->name; flag++) {
-        bool own = false;
-        for (const struct flag *other = unless; other && other->name; other++)
-            own = own || strcmp(other->name, flag->name) == 0;
+static void flags_print(const struct cli_command *command) {
+    struct flag_walk walk = flag_walk(command);
+    for (const struct flag *flag; (flag = flag_next(&walk));) {
         char left[64];
         bool perhaps = flag->value && strcmp(flag->value, "[BOOL]") == 0;
         const char *value = flag->value ? flag->value : "";
@@ -82,8 +80,7 @@ static void flags_print(const struct flag *flag, const struct flag *unless) {
         snprintf(left, sizeof left, "%s%s%s", flag->name, flag->value && !perhaps ? " " : "",
                  value);
         int width = table_text_width(left);
-        if (!own)
-            output_add("  %s%*s %s\n", left, width < 26 ? 26 - width : 0, "", flag->help);
+        output_add("  %s%*s %s\n", left, width < 26 ? 26 - width : 0, "", flag->help);
     }
 }
 
@@ -93,8 +90,7 @@ static void help_command(const struct cli_command *command) {
     if (command->help[0])
         output_add("\n%s\n", command->help);
     output_add("\n");
-    flags_print(command->flags, NULL);
-    flags_print(flags_common, command->flags);
+    flags_print(command);
     if (examples_of(command->name))
         output_add("\nexamples:\n%s", examples_of(command->name));
     if (command->takes_settings)

@@ -18,7 +18,7 @@ struct question {
     time_ms now;
 };
 
-/* Questions of one shape are answered by the store's call itself. */
+/* Questions of one shape are answered by one function each. */
 typedef json_t *ask_page(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
 typedef json_t *ask_page_now(struct store *store, const json_t *filters,
@@ -78,12 +78,6 @@ static json_t *dates(struct store *store, const struct question *question, struc
     return store_schedule_dates(store, question->name, (int)count, error);
 }
 
-static json_t *deployments(struct store *store, const struct question *question,
-                           struct error *error) {
-    (void)question;
-    return store_deployments(store, error);
-}
-
 static json_t *executors(struct store *store, const struct question *question,
                          struct error *error) {
     return store_executors(store, json_is_true(json_object_get(question->object, "all")),
@@ -131,53 +125,56 @@ static json_t *walk(struct store *store, const struct question *question, struct
     return answer;
 }
 
+#define NAMED(text)                                                                                \
+    &(const struct ask_table) {                                                                    \
+        .name = text                                                                               \
+    }
+
+/* A kind without a function has rows that are read as its table says. */
 static const struct {
-    struct ask_table table;
-    ask_page *page; /* or one of the others */
+    const struct ask_table *table;
+    ask_page *page;
     ask_page_now *page_now;
     ask_one *one;
     ask_now *now;
     ask_other *other;
 } kinds[ASK_KINDS] = {
-    [ASK_JOBS] = {{"jobs", job_columns}, .page_now = store_jobs},
-    [ASK_DEFINITIONS] = {{"definitions", definition_columns}, .page_now = store_definitions},
-    [ASK_INCIDENTS] = {{"incidents", incident_columns}, .page = store_incidents},
-    [ASK_LOG] = {{"log", log_columns}, .page = store_log},
-    [ASK_OPERATIONS] = {{"operations", operation_columns}, .page = store_operations},
-    [ASK_BATCHES] = {{"batches", batch_columns}, .page = store_batches},
-    [ASK_INSTANCES] = {{"suspended_instances", instance_columns},
-                       .page = store_suspended_instances},
-    [ASK_PROCESSES] = {{"processes", process_columns}, .page = store_processes},
-    [ASK_VERSIONS] = {{"versions", version_columns}, .page = store_versions},
-    [ASK_PROCESS_INSTANCES] = {{"instances", process_instance_columns},
-                               .page = store_process_instances},
-    [ASK_PAST] = {{"past", past_columns}, .page = store_past},
-    [ASK_TRAIL] = {{"trail", trail_columns}, .page = store_trail},
-    [ASK_TASKS] = {{"tasks", task_columns}, .page = store_tasks},
-    [ASK_SUBSCRIPTIONS] = {{"subscriptions", subscription_columns}, .page = store_subscriptions},
-    [ASK_KEPT_MESSAGES] = {{"kept_messages", kept_message_columns},
-                           .page_now = store_kept_messages},
-    [ASK_SCHEDULES] = {{"schedules", schedule_columns}, .other = schedules},
-    [ASK_DATES] = {{"dates", date_columns}, .other = dates},
-    [ASK_DEPLOYMENTS] = {{"deployments", deployment_columns}, .other = deployments},
-    [ASK_EXECUTORS] = {{"executors", executor_columns}, .other = executors},
-    [ASK_GAPS] = {{"unserved", unserved_columns}, .now = store_unserved},
-    [ASK_COUNT] = {{"count", NULL}, .other = count},
-    [ASK_JOB] = {{"job", NULL}, .one = store_job},
-    [ASK_BATCH] = {{"batch", NULL}, .other = batch},
-    [ASK_WHY] = {{"why", NULL}, .one = store_why},
-    [ASK_STATS] = {{"stats", NULL}, .now = store_stats},
-    [ASK_HISTORY] = {{"history", NULL}, .now = store_history},
-    [ASK_RETRIES] = {{"retries", NULL}, .other = retries},
-    [ASK_WALK] = {{"walk", NULL}, .other = walk},
-    [ASK_INSTANCE] = {{"instance", NULL}, .one = store_process_instance},
-    [ASK_FRAME] = {{"frame", NULL}, .other = frame},
-    [ASK_LARGE_VALUE] = {{"large_value", NULL}, .other = large_value},
-    [ASK_VERSION] = {{"version", NULL}, .other = version},
-    [ASK_RECEIVERS] = {{"receivers", NULL}, .other = receivers},
-    [ASK_WHY_INSTANCE] = {{"why_instance", NULL}, .one = store_why_instance},
-    [ASK_FILES] = {{"files", NULL}, .other = files},
-    [ASK_STANDING] = {{"standing", NULL}, .other = standing},
+    [ASK_JOBS] = {&job_table, .page_now = store_jobs},
+    [ASK_DEFINITIONS] = {&definition_table, .page_now = store_definitions},
+    [ASK_INCIDENTS] = {&incident_table},
+    [ASK_LOG] = {&log_table, .page = store_log},
+    [ASK_OPERATIONS] = {&operation_table},
+    [ASK_BATCHES] = {&batch_table, .page = store_batches},
+    [ASK_INSTANCES] = {&instance_table},
+    [ASK_PROCESSES] = {&process_table},
+    [ASK_VERSIONS] = {&version_table},
+    [ASK_PROCESS_INSTANCES] = {&process_instance_table, .page = store_process_instances},
+    [ASK_PAST] = {&past_table, .page = store_past},
+    [ASK_TRAIL] = {&trail_table},
+    [ASK_TASKS] = {&task_table, .page = store_tasks},
+    [ASK_SUBSCRIPTIONS] = {&subscription_table},
+    [ASK_KEPT_MESSAGES] = {&kept_message_table, .page_now = store_kept_messages},
+    [ASK_SCHEDULES] = {&schedule_table, .other = schedules},
+    [ASK_DATES] = {&date_table, .other = dates},
+    [ASK_DEPLOYMENTS] = {&deployment_table},
+    [ASK_EXECUTORS] = {&executor_table, .other = executors},
+    [ASK_GAPS] = {&unserved_table, .now = store_unserved},
+    [ASK_COUNT] = {NAMED("count"), .other = count},
+    [ASK_JOB] = {NAMED("job"), .one = store_job},
+    [ASK_BATCH] = {NAMED("batch"), .other = batch},
+    [ASK_WHY] = {NAMED("why"), .one = store_why},
+    [ASK_STATS] = {NAMED("stats"), .now = store_stats},
+    [ASK_HISTORY] = {NAMED("history"), .now = store_history},
+    [ASK_RETRIES] = {NAMED("retries"), .other = retries},
+    [ASK_WALK] = {NAMED("walk"), .other = walk},
+    [ASK_INSTANCE] = {NAMED("instance"), .one = store_process_instance},
+    [ASK_FRAME] = {NAMED("frame"), .other = frame},
+    [ASK_LARGE_VALUE] = {NAMED("large_value"), .other = large_value},
+    [ASK_VERSION] = {NAMED("version"), .other = version},
+    [ASK_RECEIVERS] = {NAMED("receivers"), .other = receivers},
+    [ASK_WHY_INSTANCE] = {NAMED("why_instance"), .one = store_why_instance},
+    [ASK_FILES] = {NAMED("files"), .other = files},
+    [ASK_STANDING] = {NAMED("standing"), .other = standing},
 };
 
 static json_t *answer(struct store *store, enum ask_kind kind, const struct question *question,
@@ -191,16 +188,20 @@ static json_t *answer(struct store *store, enum ask_kind kind, const struct ques
         return kinds[kind].one(store, question->id, question->now, error);
     if (kinds[kind].now)
         return kinds[kind].now(store, question->now, error);
-    return kinds[kind].other(store, question, error);
+    if (kinds[kind].other)
+        return kinds[kind].other(store, question, error);
+    const struct ask_table *table = kinds[kind].table;
+    return query_list(store, table, table->filters ? question->filters : NULL,
+                      table->filters ? &question->page : NULL, error);
 }
 
 const struct ask_table *store_ask_table(enum ask_kind kind) {
-    return &kinds[kind].table;
+    return kinds[kind].table;
 }
 
 enum ask_kind store_ask_find(const char *name) {
     int kind = 0;
-    while (kind < ASK_KINDS && strcmp(kinds[kind].table.name, name) != 0)
+    while (kind < ASK_KINDS && strcmp(kinds[kind].table->name, name) != 0)
         kind++;
     return (enum ask_kind)kind;
 }

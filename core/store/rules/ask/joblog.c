@@ -201,7 +201,7 @@ static bool log_add_arm(struct query *query, const struct log_question *question
     query_add(query, log_arm_text(question, arm));
     log_bound(query, question, arm);
     query_add(query, ") g");
-    if (!query_where(query, question->filters, log_columns, log_filters, error))
+    if (!query_where(query, question->filters, &log_table, error))
         return false;
     log_go_on(query, question, arm);
     log_order(query, question, arm);
@@ -395,8 +395,8 @@ static bool log_read_question(struct store *store, struct log_question *question
     const json_t *instance = json_object_get(question->filters, "instance");
     question->by_instance = !jobs && instance && !json_is_null(instance);
     question->by_job = jobs || (question->sort_job && !question->by_instance);
-    bool fine = query_where(&check, question->filters, log_columns, log_filters, error) &&
-                query_page(&check, &question->page, log_columns, error);
+    bool fine = query_where(&check, question->filters, &log_table, error) &&
+                query_page(&check, &question->page, &log_table, error);
     query_clear(&check);
     return fine && history_filed(store, &question->filed, error);
 }

@@ -86,7 +86,7 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
         query_add(&query, json_object_size(wanted) ? " AND j.id>" : " WHERE j.id>");
         query_bind_new(&query, json_integer(page->after));
     }
-    if (asked && query_page(&query, page, job_columns, error))
+    if (asked && query_page(&query, page, &job_table, error))
         jobs = query_rows(&query, store, "jobs", jobs_read, error);
     query_clear(&query);
     return jobs;

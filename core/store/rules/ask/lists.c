@@ -8,15 +8,25 @@
 #define CAUSE "coalesce(i.cause, i.id)" /* one that nothing has caused is its own */
 
 static const struct filter incident_filters[] = {
-    {"definition", filter_definition, "i.definition IN (SELECT d.id FROM definition d WHERE ", ")"},
-    {"open", filter_flag, "i.ended IS NULL", NULL},
-    {"message", filter_text, "i.message", NULL},
-    {"created_before", filter_time, "i.created<", NULL},
-    {"created_after", filter_time, "i.created>", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"id", "ID,…", "these incidents"},
+    {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck"},
+    {"job", "ID,…", "of these jobs"},
+    {"handler", "NAME,…", "of jobs of these handlers"},
+    {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
+     "i.definition IN (SELECT d.id FROM definition d WHERE ", ")"},
+    {"open", "[BOOL]", "not resolved yet", filter_flag, "i.ended IS NULL"},
+    {"message", "TEXT", "whose message has this text", filter_text, "i.message"},
+    {"instance", "KEY", "of jobs of this instance"},
+    {"root_instance", "KEY", "of jobs of this root instance"},
+    {"activity", "NAME,…", "of jobs of these activities"},
+    {"tenant", "NAME,…", "of jobs of these tenants"},
+    {"cause", "ID,…", "that these incidents have caused"},
+    {"created_before", "TIME", "opened before this instant", filter_time, "i.created<"},
+    {"created_after", "TIME", "opened after this instant", filter_time, "i.created>"},
+    {0},
 };
 
-const struct ask_column incident_columns[] = {
+static const struct ask_column incident_columns[] = {
     {"id", ASK_INTEGER, "i.id", ASK_BOTH},
     {"type", ASK_TEXT, "i.type", ASK_BOTH},
     {"job", ASK_INTEGER, "i.job", ASK_BOTH},
@@ -37,39 +47,52 @@ const struct ask_column incident_columns[] = {
     {"tenant", ASK_TEXT, "i.tenant", ASK_FIND},
     {"lane", ASK_TEXT, "i.lane_key", ASK_SHOW},
     {"removal_time", ASK_TIME, "i.removal", ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
 
-json_t *store_incidents(struct store *store, const json_t *filters, const struct store_page *page,
-                        struct error *error) {
-    return query_list(store, "incidents", incident_columns,
-                      " FROM incident i LEFT JOIN definition d ON d.id=i.definition",
-                      incident_filters, filters, page, error);
-}
+const struct ask_table incident_table = {
+    "incidents",
+    incident_columns,
+    incident_filters,
+    .shown = "id,type=,job,handler?,created,ended?,message?+,note?",
+    .from = " FROM incident i LEFT JOIN definition d ON d.id=i.definition",
+    .asked = "incidents"};
 
 /* ---- operations ---- */
 
 static const struct filter operation_filters[] = {
-    {"after", filter_time, "at>=", NULL},
-    {"before", filter_time, "at<", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"id", "ID,…", "these entries"},
+    {"who", "NAME,…", "by these users"},
+    {"verb", "NAME,…", "of these verbs"},
+    {"entity", "NAME,…", "on these things"},
+    {"instance", "ID,…", "on these instances of processes"},
+    {"after", "TIME", "from this instant on", filter_time, "at>="},
+    {"before", "TIME", "before this instant", filter_time, "at<"},
+    {0},
 };
 
-const struct ask_column operation_columns[] = {
-    {"id", ASK_INTEGER, "id", ASK_BOTH},       {"at", ASK_TIME, "at", ASK_SORT},
-    {"who", ASK_TEXT, "who", ASK_BOTH},        {"verb", ASK_TEXT, "verb", ASK_BOTH},
-    {"entity", ASK_TEXT, "entity", ASK_FIND},  {"count", ASK_INTEGER, "count", ASK_SHOW},
-    {"old", ASK_TEXT, "old", ASK_SHOW},        {"new", ASK_TEXT, "new", ASK_SHOW},
-    {"query", ASK_OBJECT, "query", ASK_SHOW},  {"jobs", ASK_LIST, "jobs", ASK_SHOW},
-    {"batch", ASK_INTEGER, "batch", ASK_SHOW}, {"instance", ASK_INTEGER, "instance", ASK_FIND},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+static const struct ask_column operation_columns[] = {
+    {"id", ASK_INTEGER, "id", ASK_BOTH},
+    {"at", ASK_TIME, "at", ASK_SORT},
+    {"who", ASK_TEXT, "who", ASK_BOTH},
+    {"verb", ASK_TEXT, "verb", ASK_BOTH},
+    {"entity", ASK_TEXT, "entity", ASK_FIND},
+    {"count", ASK_INTEGER, "count", ASK_SHOW},
+    {"old", ASK_TEXT, "old", ASK_SHOW},
+    {"new", ASK_TEXT, "new", ASK_SHOW},
+    {"query", ASK_OBJECT, "query", ASK_SHOW},
+    {"jobs", ASK_LIST, "jobs", ASK_SHOW},
+    {"batch", ASK_INTEGER, "batch", ASK_SHOW},
+    {"instance", ASK_INTEGER, "instance", ASK_FIND},
+    {0},
 };
 
-json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
-                         struct error *error) {
-    return query_list(store, "operations", operation_columns, " FROM operation", operation_filters,
-                      filters, page, error);
-}
+const struct ask_table operation_table = {"operations",
+                                          operation_columns,
+                                          operation_filters,
+                                          .shown = "at,who=,verb=,entity,count,old?,new?",
+                                          .from = " FROM operation",
+                                          .asked = "operations"};
 
 void store_set_budget(struct store *store, time_ms budget) {
     store->db.budget = budget;
@@ -77,14 +100,20 @@ void store_set_budget(struct store *store, time_ms budget) {
 
 /* ---- suspended instances ---- */
 
-const struct ask_column instance_columns[] = {
-    {"instance", ASK_TEXT, "instance", ASK_BOTH},
-    {"since", ASK_TIME, "at", ASK_SORT},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+static const struct filter instance_filters[] = {
+    {"instance", "NAME,…", "these, with --text"},
+    {0},
 };
 
-json_t *store_suspended_instances(struct store *store, const json_t *filters,
-                                  const struct store_page *page, struct error *error) {
-    return query_list(store, "instances", instance_columns, " FROM suspended_instance", NULL,
-                      filters, page, error);
-}
+static const struct ask_column instance_columns[] = {
+    {"instance", ASK_TEXT, "instance", ASK_BOTH, "SUSPENDED INSTANCE"},
+    {"since", ASK_TIME, "at", ASK_SORT},
+    {0},
+};
+
+const struct ask_table instance_table = {"suspended_instances",
+                                         instance_columns,
+                                         instance_filters,
+                                         .shown = "instance,since",
+                                         .from = " FROM suspended_instance",
+                                         .asked = "instances"};

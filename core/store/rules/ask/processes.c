@@ -26,38 +26,40 @@
 /* ---- processes, versions ---- */
 
 static const struct filter process_filters[] = {
-    {"suspended", filter_flag, "p.suspended<>0", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"key", "NAME,…", "these processes"},
+    {"suspended", "[BOOL]", "suspended, or not", filter_flag, "p.suspended<>0"},
+    {0},
 };
 
-const struct ask_column process_columns[] = {
-    {"key", ASK_TEXT, "p.key", ASK_BOTH},
+static const struct ask_column process_columns[] = {
+    {"key", ASK_TEXT, "p.key", ASK_BOTH, "PROCESS"},
     {"version", ASK_INTEGER, "v.number", ASK_SORT},
     {"version_id", ASK_INTEGER, "v.id", ASK_SHOW},
     {"kind", ASK_TEXT, "v.kind", ASK_SHOW},
-    {"path", ASK_TEXT, "v.path", ASK_SHOW},
+    {"path", ASK_TEXT, "v.path", ASK_SHOW, "FILE"},
     {"tag", ASK_TEXT, "v.tag", ASK_SHOW},
     {"deployment", ASK_INTEGER, "v.deployment", ASK_FIND},
     {"suspended", ASK_FLAG, AS_FLAG("p.suspended<>0"), ASK_SHOW},
     {"instances", ASK_INTEGER,
      "(SELECT count(*) FROM process_version w JOIN instance i ON i.version=w.id WHERE w.key=p.key)",
      ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
 
-json_t *store_processes(struct store *store, const json_t *filters, const struct store_page *page,
-                        struct error *error) {
-    return query_list(store, "processes", process_columns, " FROM process p" OF_VERSION "p.current",
-                      process_filters, filters, page, error);
-}
+const struct ask_table process_table = {"processes",
+                                        process_columns,
+                                        process_filters,
+                                        .shown = "key,version,tag=?,instances,suspended=,path",
+                                        .from = " FROM process p" OF_VERSION "p.current",
+                                        .asked = "processes"};
 
 static const struct filter version_filters[] = {
-    {"current", filter_flag, "p.current=v.id", NULL},
-    {"suspended", filter_flag, "(v.suspended<>0 OR p.suspended<>0)", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"current", NULL, NULL, filter_flag, "p.current=v.id"},
+    {"suspended", NULL, NULL, filter_flag, "(v.suspended<>0 OR p.suspended<>0)"},
+    {0},
 };
 
-const struct ask_column version_columns[] = {
+static const struct ask_column version_columns[] = {
     {"id", ASK_INTEGER, "v.id", ASK_BOTH},
     {"key", ASK_TEXT, "v.key", ASK_BOTH},
     {"version", ASK_INTEGER, "v.number", ASK_BOTH},
@@ -70,15 +72,12 @@ const struct ask_column version_columns[] = {
     {"current", ASK_FLAG, AS_FLAG("p.current=v.id"), ASK_SHOW},
     {"suspended", ASK_FLAG, AS_FLAG("v.suspended<>0 OR p.suspended<>0"), ASK_SHOW},
     {"instances", ASK_INTEGER, "(SELECT count(*) FROM instance i WHERE i.version=v.id)", ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
 
-json_t *store_versions(struct store *store, const json_t *filters, const struct store_page *page,
-                       struct error *error) {
-    return query_list(store, "versions", version_columns,
-                      " FROM process_version v JOIN process p ON p.key=v.key", version_filters,
-                      filters, page, error);
-}
+const struct ask_table version_table = {
+    "versions", version_columns, version_filters,
+    .from = " FROM process_version v JOIN process p ON p.key=v.key", .asked = "versions"};
 
 /* The id of the version that is meant; 0: there is none, -1: error. */
 static int64_t version_meant(struct store *store, const json_t *question, struct error *error) {
@@ -174,19 +173,25 @@ static bool filter_activity(struct query *query, const struct filter *filter, co
 }
 
 static const struct filter instance_filters[] = {
-    {"variables", filter_variables, "i.id", NULL},
-    {"activity", filter_activity, NULL, NULL},
-    {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
-    {"stuck", filter_flag, STUCK_INSTANCE, NULL},
-    {"with_incidents", filter_flag,
-     "EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", NULL},
-    {"started_before", filter_time, "i.started<", NULL},
-    {"started_after", filter_time, "i.started>", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"process", "NAME,…", "of these processes"},
+    {"version", "N", "of this version"},
+    {"key", "NAME,…", "with these business keys"},
+    {"tenant", "NAME,…", "of these tenants"},
+    {"activity", "NAME", "that wait there with a job, a task or for an event", filter_activity},
+    {"suspended", "[BOOL]", "suspended, or not", filter_flag, SUSPENDED("i.id")},
+    {"stuck", "[BOOL]", "where nothing moves a token any more, or without", filter_flag,
+     STUCK_INSTANCE},
+    {"with_incidents", "[BOOL]", "with open incidents, or without", filter_flag,
+     "EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)"},
+    {"variables", "CONDITION", "as amount>100: of a variable that the process searches",
+     filter_variables, "i.id"},
+    {"started_before", NULL, NULL, filter_time, "i.started<"},
+    {"started_after", NULL, NULL, filter_time, "i.started>"},
+    {0},
 };
 
-const struct ask_column process_instance_columns[] = {
-    {"id", ASK_INTEGER, "i.id", ASK_BOTH},
+static const struct ask_column process_instance_columns[] = {
+    {"id", ASK_INTEGER, "i.id", ASK_BOTH, "INSTANCE"},
     {"process", ASK_TEXT, "v.key", ASK_BOTH},
     {"version", ASK_INTEGER, "v.number", ASK_BOTH},
     {"version_id", ASK_INTEGER, "i.version", ASK_FIND},
@@ -202,15 +207,21 @@ const struct ask_column process_instance_columns[] = {
     {"incidents", ASK_INTEGER,
      "(SELECT count(*) FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", ASK_SHOW},
     {"variables", ASK_OBJECT, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table process_instance_table = {
+    "instances",
+    process_instance_columns,
+    instance_filters,
+    .shown = "id,process,version,key?,started,suspended=,incidents",
+    .from = " FROM instance i" OF_VERSION "i.version",
+    .asked = "instances"};
 
 json_t *store_process_instances(struct store *store, const json_t *filters,
                                 const struct store_page *page, struct error *error) {
     json_t *rows = variables_known(store, filters, error)
-                       ? query_list(store, "instances", process_instance_columns,
-                                    " FROM instance i" OF_VERSION "i.version", instance_filters,
-                                    filters, page, error)
+                       ? query_list(store, &process_instance_table, filters, page, error)
                        : NULL;
     if (!rows || searched_show(store, rows, error))
         return rows;
@@ -219,16 +230,16 @@ json_t *store_process_instances(struct store *store, const json_t *filters,
 }
 
 static const struct filter past_filters[] = {
-    {"variables", filter_variables, "i.id", NULL},
-    {"started_before", filter_time, "i.started<", NULL},
-    {"started_after", filter_time, "i.started>", NULL},
-    {"ended_before", filter_time, "i.ended<", NULL},
-    {"ended_after", filter_time, "i.ended>", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"variables", NULL, NULL, filter_variables, "i.id"},
+    {"started_before", NULL, NULL, filter_time, "i.started<"},
+    {"started_after", NULL, NULL, filter_time, "i.started>"},
+    {"ended_before", NULL, NULL, filter_time, "i.ended<"},
+    {"ended_after", NULL, NULL, filter_time, "i.ended>"},
+    {0},
 };
 
-const struct ask_column past_columns[] = {
-    {"id", ASK_INTEGER, "i.id", ASK_BOTH},
+static const struct ask_column past_columns[] = {
+    {"id", ASK_INTEGER, "i.id", ASK_BOTH, "INSTANCE"},
     {"process", ASK_TEXT, "v.key", ASK_BOTH},
     {"version", ASK_INTEGER, "v.number", ASK_BOTH},
     {"version_id", ASK_INTEGER, "i.version", ASK_FIND},
@@ -242,16 +253,21 @@ const struct ask_column past_columns[] = {
     {"parent", ASK_INTEGER, "i.parent", ASK_FIND},
     {"variables", ASK_OBJECT, "i.variables", ASK_SHOW},
     {"removal_time", ASK_TIME, "i.removal", ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table past_table = {"past",
+                                     past_columns,
+                                     past_filters,
+                                     .shown = "id,process,version,key?,started,ended,how=",
+                                     .from = " FROM past i LEFT" OF_VERSION "i.version",
+                                     .asked = "past instances"};
 
 json_t *store_past(struct store *store, const json_t *filters, const struct store_page *page,
                    struct error *error) {
-    if (!variables_known(store, filters, error))
-        return NULL;
-    return query_list(store, "past instances", past_columns,
-                      " FROM past i LEFT" OF_VERSION "i.version", past_filters, filters, page,
-                      error);
+    return variables_known(store, filters, error)
+               ? query_list(store, &past_table, filters, page, error)
+               : NULL;
 }
 
 /* ---- the trail ---- */
@@ -261,31 +277,33 @@ json_t *store_past(struct store *store, const json_t *filters, const struct stor
 /* By number as far as that is filed, and in the tail behind. */
 static bool filter_of_instance(struct query *query, const struct filter *filter,
                                const json_t *value, struct error *error) {
-    const struct filter filed = {filter->name, NULL,
-                                 "(t.seq IN (SELECT o.seq FROM trail_of o WHERE o.instance", ")"};
-    const struct filter tail = {filter->name, NULL, " OR (t.seq>" FILED " AND t.instance", "))"};
+    const struct filter filed = {
+        .name = filter->name,
+        .sql = "(t.seq IN (SELECT o.seq FROM trail_of o WHERE o.instance",
+        .after = ")",
+    };
+    const struct filter tail = {
+        .name = filter->name, .sql = " OR (t.seq>" FILED " AND t.instance", .after = "))"};
     return filter_numbers(query, &filed, value, error) &&
            filter_numbers(query, &tail, value, error);
 }
 
 static const struct filter trail_filters[] = {
-    {"instance", filter_of_instance, NULL, NULL},
-    {"after", filter_time, "t.at>=", NULL},
-    {"before", filter_time, "t.at<", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"instance", NULL, NULL, filter_of_instance},
+    {"after", NULL, NULL, filter_time, "t.at>="},
+    {"before", NULL, NULL, filter_time, "t.at<"},
+    {0},
 };
 
-const struct ask_column trail_columns[] = {
+static const struct ask_column trail_columns[] = {
     {"id", ASK_INTEGER, "t.seq", ASK_SORT},     {"instance", ASK_INTEGER, "t.instance", ASK_SHOW},
     {"at", ASK_TIME, "t.at", ASK_SORT},         {"job", ASK_INTEGER, "t.job", ASK_FIND},
-    {"events", ASK_LIST, "t.events", ASK_SHOW}, {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {"events", ASK_LIST, "t.events", ASK_SHOW}, {0},
 };
 
-json_t *store_trail(struct store *store, const json_t *filters, const struct store_page *page,
-                    struct error *error) {
-    return query_list(store, "the trail", trail_columns, " FROM trail t", trail_filters, filters,
-                      page, error);
-}
+const struct ask_table trail_table = {
+    "trail", trail_columns, trail_filters, .from = " FROM trail t", .asked = "the trail",
+};
 
 /* ---- tasks, subscriptions ---- */
 
@@ -304,16 +322,20 @@ static bool filter_candidate(struct query *query, const struct filter *filter, c
 }
 
 static const struct filter task_filters[] = {
-    {"variables", filter_variables, "t.instance", NULL},
-    {"candidate", filter_candidate, NULL, NULL},
-    {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
-    {"due_before", filter_time, "t.due<", NULL},
-    {"due_after", filter_time, "t.due>", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"assignee", "NAME,…", "of these people"},
+    {"candidate", "NAME", "that this user or group may do", filter_candidate},
+    {"process", "NAME,…", "of these processes"},
+    {"instance", "ID,…", "of these instances"},
+    {"activity", "NAME,…", "of these activities"},
+    {"variables", "CONDITION", "of their instances, as amount>100", filter_variables, "t.instance"},
+    {"suspended", NULL, NULL, filter_flag, SUSPENDED("i.id")},
+    {"due_before", NULL, NULL, filter_time, "t.due<"},
+    {"due_after", NULL, NULL, filter_time, "t.due>"},
+    {0},
 };
 
-const struct ask_column task_columns[] = {
-    {"id", ASK_INTEGER, "t.id", ASK_BOTH},
+static const struct ask_column task_columns[] = {
+    {"id", ASK_INTEGER, "t.id", ASK_BOTH, "TASK"},
     {"instance", ASK_INTEGER, "t.instance", ASK_BOTH},
     {"process", ASK_TEXT, "v.key", ASK_BOTH},
     {"version", ASK_INTEGER, "v.number", ASK_SHOW},
@@ -329,27 +351,33 @@ const struct ask_column task_columns[] = {
     {"key", ASK_TEXT, "i.key", ASK_FIND},
     {"tenant", ASK_TEXT, "i.tenant", ASK_FIND},
     {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table task_table = {
+    "tasks",
+    task_columns,
+    task_filters,
+    .shown = "id,activity,name?,process,instance,key?,assignee,due?",
+    .from = " FROM user_task t JOIN instance i ON i.id=t.instance" OF_VERSION "i.version",
+    .asked = "tasks"};
 
 json_t *store_tasks(struct store *store, const json_t *filters, const struct store_page *page,
                     struct error *error) {
-    if (!variables_known(store, filters, error))
-        return NULL;
-    return query_list(store, "tasks", task_columns,
-                      " FROM user_task t JOIN instance i ON i.id=t.instance" OF_VERSION "i.version",
-                      task_filters, filters, page, error);
+    return variables_known(store, filters, error)
+               ? query_list(store, &task_table, filters, page, error)
+               : NULL;
 }
 
 static const struct filter subscription_filters[] = {
-    {"name", filter_texts, "s.name", NULL},
-    {"instance", filter_numbers, "s.instance", NULL},
-    {"activity", filter_texts, "s.activity", NULL},
-    {"starts", filter_flag, "s.instance=0", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"name", NULL, NULL, filter_texts, "s.name"},
+    {"instance", NULL, NULL, filter_numbers, "s.instance"},
+    {"activity", NULL, NULL, filter_texts, "s.activity"},
+    {"starts", NULL, NULL, filter_flag, "s.instance=0"},
+    {0},
 };
 
-const struct ask_column subscription_columns[] = {
+static const struct ask_column subscription_columns[] = {
     {"kind", ASK_TEXT, "s.kind", ASK_FIND},
     {"name", ASK_TEXT, "s.name", ASK_SORT},
     {"key", ASK_TEXT, "s.key", ASK_BOTH},
@@ -359,24 +387,23 @@ const struct ask_column subscription_columns[] = {
     {"version", ASK_INTEGER, "v.number", ASK_SHOW},
     {"activity", ASK_TEXT, "s.activity", ASK_SHOW},
     {"created", ASK_TIME, "s.created", ASK_SORT},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
 
-json_t *store_subscriptions(struct store *store, const json_t *filters,
-                            const struct store_page *page, struct error *error) {
-    return query_list(store, "subscriptions", subscription_columns,
-                      " FROM subscription s" OF_VERSION "s.version", subscription_filters, filters,
-                      page, error);
-}
+const struct ask_table subscription_table = {
+    "subscriptions", subscription_columns, subscription_filters,
+    .from = " FROM subscription s" OF_VERSION "s.version", .asked = "subscriptions"};
 
 static const struct filter kept_message_filters[] = {
-    {"until_before", filter_time, "m.until<", NULL},
-    {"until_after", filter_time, "m.until>", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"name", "NAME,…", "of these names"},
+    {"key", "NAME,…", "with these keys"},
+    {"until_before", NULL, NULL, filter_time, "m.until<"},
+    {"until_after", NULL, NULL, filter_time, "m.until>"},
+    {0},
 };
 
-const struct ask_column kept_message_columns[] = {
-    {"id", ASK_INTEGER, "m.id", ASK_BOTH},
+static const struct ask_column kept_message_columns[] = {
+    {"id", ASK_INTEGER, "m.id", ASK_BOTH, "MESSAGE"},
     {"name", ASK_TEXT, "m.name", ASK_BOTH},
     {"key", ASK_TEXT, "m.key", ASK_BOTH},
     {"instance", ASK_INTEGER, "m.instance", ASK_FIND},
@@ -385,8 +412,15 @@ const struct ask_column kept_message_columns[] = {
     {"until", ASK_TIME, "m.until", ASK_SORT},
     {"variables", ASK_OBJECT, "m.variables", ASK_SHOW},
     {"job", ASK_INTEGER, "m.job", ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table kept_message_table = {"kept_messages",
+                                             kept_message_columns,
+                                             kept_message_filters,
+                                             .shown = "id,name,key,created,until",
+                                             .from = " FROM kept_message m",
+                                             .asked = "kept messages"};
 
 json_t *store_kept_messages(struct store *store, const json_t *filters,
                             const struct store_page *page, time_ms now, struct error *error) {
@@ -396,8 +430,7 @@ json_t *store_kept_messages(struct store *store, const json_t *filters,
     if (!wanted || (filtered && json_object_update(wanted, (json_t *)(uintptr_t)filters)))
         db_no_memory(&store->db, error);
     else
-        rows = query_list(store, "kept messages", kept_message_columns, " FROM kept_message m",
-                          kept_message_filters, wanted, page, error);
+        rows = query_list(store, &kept_message_table, wanted, page, error);
     json_decref(wanted);
     return rows;
 }
@@ -488,32 +521,31 @@ json_t *store_process_instance(struct store *store, int64_t id, time_ms now, str
     return NULL;
 }
 
-static bool put_list(json_t *object, const char *key, struct store *store, process_list *list,
-                     const char *filter, json_int_t id, struct error *error) {
-    const struct store_page page = {.limit = 1000};
-    json_t *filters = json_pack("{sI}", filter, id);
-    json_t *rows = list(store, filters, &page, error);
-    json_decref(filters);
-    return rows && json_put(object, key, rows);
-}
-
-static bool put_jobs(json_t *object, struct store *store, int64_t id, time_ms now,
-                     struct error *error) {
-    const struct store_page page = {.limit = 1000};
-    json_t *filters = json_pack("{s[I]}", "instance", (json_int_t)id);
-    json_t *rows = store_jobs(store, filters, &page, now, error);
-    json_decref(filters);
-    return rows && json_put(object, "jobs", rows);
-}
-
-static bool put_incidents(json_t *object, struct store *store, int64_t id, struct error *error) {
-    const struct store_page page = {.limit = 1000};
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)id);
-    json_t *filters = json_pack("{ss sb}", "instance", text, "open", 1);
-    json_t *rows = store_incidents(store, filters, &page, error);
-    json_decref(filters);
-    return rows && json_put(object, "incidents", rows);
+/* What belongs to an instance and waits, at most a thousand of each kind. */
+static bool put_lists(json_t *object, struct store *store, int64_t id, time_ms now,
+                      struct error *error) {
+    static const struct {
+        const char *key;
+        enum ask_kind kind;
+        const char *by;
+    } lists[] = {
+        {"jobs", ASK_JOBS, "instance"},
+        {"incidents", ASK_INCIDENTS, "instance"},
+        {"tasks", ASK_TASKS, "instance"},
+        {"subscriptions", ASK_SUBSCRIPTIONS, "instance"},
+        {"called", ASK_PROCESS_INSTANCES, "parent"},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        bool texts = lists[i].kind == ASK_INCIDENTS;
+        json_t *question = json_pack("{s{so so*},si}", "filters", lists[i].by,
+                                     texts ? json_sprintf("%lld", (long long)id) : json_integer(id),
+                                     "open", texts ? json_true() : NULL, "limit", 1000);
+        json_t *rows = question ? store_ask(store, lists[i].kind, question, now, error) : NULL;
+        json_decref(question);
+        if (!rows || !json_put(object, lists[i].key, rows))
+            return false;
+    }
+    return true;
 }
 
 static const char *with_process(const json_t *instance) {
@@ -551,10 +583,7 @@ json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct 
     json_t *frame = instance ? store_frame(store, id, error) : NULL;
     bool done = json_put(facts, "instance", instance) && instance && frame &&
                 json_put(facts, "frame", json_incref(json_object_get(frame, "frame"))) &&
-                put_jobs(facts, store, id, now, error) && put_incidents(facts, store, id, error);
-    done = done && put_list(facts, "tasks", store, store_tasks, "instance", id, error) &&
-           put_list(facts, "subscriptions", store, store_subscriptions, "instance", id, error) &&
-           put_list(facts, "called", store, store_process_instances, "parent", id, error);
+                put_lists(facts, store, id, now, error);
     json_t *why = done ? why_places(store, facts, id, now, error) : NULL;
     done = json_put(facts, "why", why) && why && put_text(facts, id);
     json_decref(frame);

@@ -7,8 +7,7 @@
 /* Rows by filters, as the columns of their kind say. */
 typedef json_t *process_list(struct store *store, const json_t *filters,
                              const struct store_page *page, struct error *error);
-process_list store_processes, store_versions, store_process_instances, store_past, store_trail,
-    store_tasks, store_subscriptions;
+process_list store_process_instances, store_past, store_tasks;
 
 /* Messages whose time is not over. */
 json_t *store_kept_messages(struct store *store, const json_t *filters,

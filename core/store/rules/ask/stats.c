@@ -181,22 +181,25 @@ static bool filter_activity(struct query *query, const struct filter *filter, co
 }
 
 static const struct filter definition_filters[] = {
-    {"process", filter_process, NULL, NULL},
-    {"activity", filter_activity, NULL, NULL},
-    {"handler", filter_texts, "name", NULL},
-    {"suspended", filter_flag, "suspended<>0", NULL},
-    {"overridden", filter_flag, "override_priority IS NOT NULL", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"name", "NAME,…", "these definitions"},
+    {"deployment", "ID,…", "of these deployments"},
+    {"suspended", "[BOOL]", "suspended", filter_flag, "suspended<>0"},
+    {"overridden", "[BOOL]", "with a priority of the store's", filter_flag,
+     "override_priority IS NOT NULL"},
+    {"process", NULL, NULL, filter_process},
+    {"activity", NULL, NULL, filter_activity},
+    {"handler", NULL, NULL, filter_texts, "name"},
+    {0},
 };
 
 /* Behind `counts`: what its file says, see lua/moonshift/definition.lua. */
-const struct ask_column definition_columns[] = {
+static const struct ask_column definition_columns[] = {
     {"name", ASK_TEXT, "name", ASK_BOTH},
     {"id", ASK_INTEGER, "id", ASK_BOTH},
     {"deployment", ASK_INTEGER, "deployment", ASK_BOTH},
     {"suspended", ASK_FLAG, "suspended", ASK_SORT},
-    {"override_priority", ASK_INTEGER, "override_priority", ASK_SORT},
-    {"counts", ASK_OBJECT, NULL, ASK_SHOW},
+    {"override_priority", ASK_INTEGER, "override_priority", ASK_SORT, "OVERRIDE"},
+    {"counts", ASK_OBJECT, NULL, ASK_SHOW, "JOBS"},
     {"file", ASK_TEXT, NULL, ASK_SHOW},
     {"priority", ASK_VALUE, NULL, ASK_SHOW},
     {"retries", ASK_INTEGER, NULL, ASK_SHOW},
@@ -211,8 +214,12 @@ const struct ask_column definition_columns[] = {
     {"unique_for", ASK_VALUE, NULL, ASK_SHOW},
     {"on_conflict", ASK_TEXT, NULL, ASK_SHOW},
     {"properties", ASK_OBJECT, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table definition_table = {
+    "definitions", definition_columns, definition_filters,
+    .shown = "id,name,priority=?,override_priority?,suspended=,counts?"};
 
 static json_t *definition_read(struct store *store, struct row *row, struct error *error) {
     const char *text = row_text(row, 3);
@@ -238,8 +245,8 @@ static json_t *definitions_list(struct store *store, const json_t *filters,
     json_t *rows = NULL;
     query_add(&query, "SELECT id, name, deployment, properties, override_priority, suspended"
                       " FROM definition");
-    if (query_where(&query, filters, definition_columns, definition_filters, error) &&
-        query_page(&query, page, definition_columns, error))
+    if (query_where(&query, filters, &definition_table, error) &&
+        query_page(&query, page, &definition_table, error))
         rows = query_rows(&query, store, "definitions", definition_read, error);
     query_clear(&query);
     return rows;

@@ -12,18 +12,24 @@ static bool list_state(struct query *query, const struct filter *filter, const j
     return filter_names(query, filter, value, names, true, error);
 }
 
-static const struct filter filters[] = {
-    {"state", list_state, "b.state", NULL},
-    {"running", filter_flag, "b.ended IS NULL", NULL},
-    {"finished", filter_flag, "b.ended IS NOT NULL", NULL},
-    {"suspended", filter_flag, "b.state=2 OR b.held<>0", NULL},
-    {"started_before", filter_time, "b.created<", NULL},
-    {"started_after", filter_time, "b.created>", NULL},
-    {"with_failures", filter_flag, "b.failed>0", NULL},
-    {NULL, NULL, NULL, NULL},
+static const struct filter batch_filters[] = {
+    {"id", "ID,…", "these batches"},
+    {"type", "NAME,…", "of these types"},
+    {"name", "NAME,…", "of these names"},
+    {"state", "NAME,…", "filling, active, suspended, deleting, completed, deleted", list_state,
+     "b.state"},
+    {"running", "[BOOL]", "that have not ended", filter_flag, "b.ended IS NULL"},
+    {"finished", "[BOOL]", "that have ended", filter_flag, "b.ended IS NOT NULL"},
+    {"suspended", "[BOOL]", "that are suspended, or whose jobs are", filter_flag,
+     "b.state=2 OR b.held<>0"},
+    {"who", "NAME,…", "begun by these users"},
+    {"started_before", "TIME", "begun before this instant", filter_time, "b.created<"},
+    {"started_after", "TIME", "begun after this instant", filter_time, "b.created>"},
+    {"with_failures", "[BOOL]", "of which jobs have failed", filter_flag, "b.failed>0"},
+    {0},
 };
 
-const struct ask_column batch_columns[] = {
+static const struct ask_column batch_columns[] = {
     {"id", ASK_INTEGER, "b.id", ASK_BOTH},
     {"type", ASK_TEXT, "b.type", ASK_BOTH},
     {"name", ASK_TEXT, "b.name", ASK_BOTH},
@@ -31,9 +37,9 @@ const struct ask_column batch_columns[] = {
      "CASE b.state WHEN 0 THEN 'filling' WHEN 1 THEN 'active' WHEN 2 THEN 'suspended'"
      " WHEN 3 THEN 'deleting' WHEN 4 THEN 'completed' WHEN 5 THEN 'deleted' END",
      ASK_SORT},
-    {"total", ASK_INTEGER, "b.total", ASK_SORT},
+    {"total", ASK_INTEGER, "b.total", ASK_SORT, "JOBS"},
     {"created", ASK_INTEGER, "b.made", ASK_SHOW},
-    {"completed", ASK_INTEGER, "b.made-b.open", ASK_SHOW},
+    {"completed", ASK_INTEGER, "b.made-b.open", ASK_SHOW, "DONE"},
     {"remaining", ASK_INTEGER, "b.open+b.total-b.made", ASK_SHOW},
     {"failed", ASK_INTEGER, "b.failed", ASK_SHOW},
     {"start", ASK_TIME, "b.created", ASK_SORT},
@@ -52,17 +58,23 @@ const struct ask_column batch_columns[] = {
     {"seed", ASK_INTEGER, "b.seed", ASK_SHOW},
     {"monitor", ASK_INTEGER, "b.monitor", ASK_SHOW},
     {"percent", ASK_INTEGER, "CASE WHEN b.total>0 THEN (b.made-b.open)*100/b.total ELSE 0 END",
-     ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+     ASK_SHOW, "%"},
+    {0},
 };
+
+const struct ask_table batch_table = {
+    "batches",
+    batch_columns,
+    batch_filters,
+    .shown = "id,type,name?,state!,percent,completed,total,failed,ids,start,end?",
+    .from = " FROM batch b LEFT JOIN batch_config c ON c.batch=b.id",
+    .asked = "batches"};
 
 json_t *store_batches(struct store *store, const json_t *wanted, const struct store_page *page,
                       struct error *error) {
     if (store->writing && !batch_settle(store, error))
         return NULL;
-    return query_list(store, "batches", batch_columns,
-                      " FROM batch b LEFT JOIN batch_config c ON c.batch=b.id", filters, wanted,
-                      page, error);
+    return query_list(store, &batch_table, wanted, page, error);
 }
 
 json_t *store_batch(struct store *store, int64_t id, struct error *error) {

@@ -13,7 +13,7 @@ static json_t *step_rows(struct store *store, const struct step *step,
     struct query query = {0};
     json_t *rows = NULL;
     query_add(&query, "SELECT g.job, g.place FROM (" LOG_END "ended e) g");
-    if (query_where(&query, command->query, log_columns, log_filters, error)) {
+    if (query_where(&query, command->query, &log_table, error)) {
         query_add(&query, json_object_size(command->query) ? " AND g.place>" : " WHERE g.place>");
         query_bind_new(&query, json_integer(command->after));
         query_add(&query, " AND g.place<=");
@@ -59,7 +59,7 @@ bool ended_count(struct store *store, const struct command *command, int64_t *co
     struct query query = {0};
     json_t *rows = NULL;
     query_add(&query, "SELECT count(*) FROM (" LOG_END "ended e) g");
-    if (query_where(&query, command->query, log_columns, log_filters, error))
+    if (query_where(&query, command->query, &log_table, error))
         rows = query_rows(&query, store, "ended jobs", count_row, error);
     query_clear(&query);
     *count = json_integer_value(json_array_get(rows, 0));

@@ -330,7 +330,7 @@ json_t *store_deployment_files(struct store *store, int64_t deployment, struct e
     return NULL;
 }
 
-const struct ask_column deployment_columns[] = {
+static const struct ask_column deployment_columns[] = {
     {"id", ASK_INTEGER, "d.id", ASK_SORT},
     {"name", ASK_TEXT, "d.name", ASK_SHOW},
     {"hash", ASK_TEXT, "d.hash", ASK_SHOW},
@@ -340,9 +340,13 @@ const struct ask_column deployment_columns[] = {
     {"executors", ASK_LIST,
      "coalesce((SELECT json_group_array(r.executor) FROM registration r WHERE r.deployment=d.id),"
      " '[]')",
-     ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+     ASK_SHOW, "REGISTERED FOR"},
+    {0},
 };
+
+const struct ask_table deployment_table = {"deployments", deployment_columns,
+                                           .shown = "id,name,hash,loaded,files,executors?",
+                                           .from = " FROM deployment d", .asked = "deployments"};
 
 static json_t *deployment_name(struct row *row) {
     return json_string(row_text(row, 0));
@@ -354,11 +358,6 @@ json_t *store_deployment_names(struct store *store, struct error *error) {
                                     "SELECT DISTINCT name FROM deployment ORDER BY name LIMIT 1000",
                                     ""),
                            deployment_name, error);
-}
-
-json_t *store_deployments(struct store *store, struct error *error) {
-    return query_list(store, "deployments", deployment_columns, " FROM deployment d", NULL, NULL,
-                      NULL, error);
 }
 
 enum answer store_knows(struct store *store, const char *handler, int64_t *deployment,

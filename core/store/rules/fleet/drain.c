@@ -12,29 +12,34 @@
 
 /* ---- the list ---- */
 
-const struct ask_column executor_columns[] = {
+static const struct ask_column executor_columns[] = {
     {"id", ASK_INTEGER, NULL, ASK_SHOW},
-    {"name", ASK_TEXT, NULL, ASK_SHOW},
+    {"name", ASK_TEXT, NULL, ASK_SHOW, "EXECUTOR"},
     {"state", ASK_TEXT, NULL, ASK_SHOW},
     {"pid", ASK_INTEGER, NULL, ASK_SHOW},
     {"version", ASK_TEXT, NULL, ASK_SHOW},
     {"started", ASK_TIME, NULL, ASK_SHOW},
     {"uptime", ASK_INTEGER, NULL, ASK_SHOW},
-    {"failing", ASK_TIME, NULL, ASK_SHOW},
+    {"failing", ASK_TIME, NULL, ASK_SHOW, "FAILING SINCE"},
     {"failure", ASK_TEXT, NULL, ASK_SHOW},
     {"seen", ASK_TIME, NULL, ASK_SHOW},
     {"lease", ASK_TIME, NULL, ASK_SHOW},
-    {"priority_min", ASK_INTEGER, NULL, ASK_SHOW},
-    {"priority_max", ASK_INTEGER, NULL, ASK_SHOW},
+    {"priority_min", ASK_INTEGER, NULL, ASK_SHOW, "FROM"},
+    {"priority_max", ASK_INTEGER, NULL, ASK_SHOW, "TO"},
     {"categories", ASK_LIST, NULL, ASK_SHOW},
-    {"deployment_aware", ASK_FLAG, NULL, ASK_SHOW},
+    {"deployment_aware", ASK_FLAG, NULL, ASK_SHOW, "DEPLOYMENTS"},
     {"workers", ASK_INTEGER, NULL, ASK_SHOW},
     {"handlers", ASK_INTEGER, NULL, ASK_SHOW},
     {"running", ASK_INTEGER, NULL, ASK_SHOW},
     {"waiting", ASK_INTEGER, NULL, ASK_SHOW},
     {"locked", ASK_INTEGER, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table executor_table = {
+    "executors", executor_columns,
+    .shown = "id,name,state!,pid?,version=?,uptime?,failing?,workers?,running,waiting,locked?,seen,"
+             "priority_min?,priority_max?,categories?,deployment_aware=?,handlers?,failure?"};
 
 static bool executor_put_range(json_t *object, const struct acquire *acquire) {
     int64_t min = acquire->priority_min, max = acquire->priority_max;

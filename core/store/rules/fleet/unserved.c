@@ -310,7 +310,7 @@ json_t *unserved_list(struct store *store, const struct executor_list *executors
     return list;
 }
 
-const struct ask_column unserved_columns[] = {
+static const struct ask_column unserved_columns[] = {
     {"kind", ASK_TEXT, NULL, ASK_SHOW},
     {"text", ASK_TEXT, NULL, ASK_SHOW},
     {"count", ASK_INTEGER, NULL, ASK_SHOW},
@@ -321,8 +321,10 @@ const struct ask_column unserved_columns[] = {
     {"process", ASK_TEXT, NULL, ASK_SHOW},
     {"category", ASK_TEXT, NULL, ASK_SHOW},
     {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table unserved_table = {"unserved", unserved_columns};
 
 json_t *store_unserved(struct store *store, time_ms now, struct error *error) {
     bool own = false;

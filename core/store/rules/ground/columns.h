@@ -1,29 +1,14 @@
-/* columns.h - the columns of each kind of rows, beside the code that reads them. A new column of a
+/* columns.h - the table of each kind of rows, beside the code that reads them. A new column of a
  * kind whose columns have SQL is one line there. */
 #ifndef MOONSHIFT_STORE_RULES_GROUND_COLUMNS_H
 #define MOONSHIFT_STORE_RULES_GROUND_COLUMNS_H
 
 #include "job/ask.h"
 
-extern const struct ask_column job_columns[];
-extern const struct ask_column definition_columns[];
-extern const struct ask_column incident_columns[];
-extern const struct ask_column log_columns[];
-extern const struct ask_column operation_columns[];
-extern const struct ask_column batch_columns[];
-extern const struct ask_column instance_columns[];
-extern const struct ask_column process_columns[];
-extern const struct ask_column version_columns[];
-extern const struct ask_column process_instance_columns[];
-extern const struct ask_column past_columns[];
-extern const struct ask_column trail_columns[];
-extern const struct ask_column task_columns[];
-extern const struct ask_column subscription_columns[];
-extern const struct ask_column kept_message_columns[];
-extern const struct ask_column schedule_columns[];
-extern const struct ask_column date_columns[];
-extern const struct ask_column deployment_columns[];
-extern const struct ask_column executor_columns[];
-extern const struct ask_column unserved_columns[];
+extern const struct ask_table job_table, definition_table, incident_table, log_table,
+    operation_table, batch_table, instance_table, process_table, version_table,
+    process_instance_table, past_table, trail_table, task_table, subscription_table,
+    kept_message_table, schedule_table, date_table, deployment_table, executor_table,
+    unserved_table;
 
 #endif

@@ -161,8 +161,9 @@ bool filter_executor(struct query *query, const struct filter *filter, const jso
             json_array_append(names, (json_t *)(uintptr_t)one);
         json_decref(id);
     }
-    const struct filter by_id = {filter->name, NULL, filter->sql, " OR "};
-    const struct filter by_name = {filter->name, NULL, "SELECT id FROM executor WHERE name", "))"};
+    const struct filter by_id = {.name = filter->name, .sql = filter->sql, .after = " OR "};
+    const struct filter by_name = {
+        .name = filter->name, .sql = "SELECT id FROM executor WHERE name", .after = "))"};
     if (!fine) {
         json_decref(ids);
         json_decref(names);
@@ -180,8 +181,8 @@ bool filter_executor(struct query *query, const struct filter *filter, const jso
 bool filter_definition(struct query *query, const struct filter *filter, const json_t *value,
                        struct error *error) {
     static const char expected[] = "a name, an id or a list of them";
-    const struct filter id = {filter->name, NULL, "(CAST(d.id AS TEXT)", NULL};
-    const struct filter name = {filter->name, NULL, " OR d.name", ")"};
+    const struct filter id = {.name = filter->name, .sql = "(CAST(d.id AS TEXT)"};
+    const struct filter name = {.name = filter->name, .sql = " OR d.name", .after = ")"};
     query_add(query, filter->sql);
     if (!filter_any(query, &id, value, FILTER_NUMBER | FILTER_TEXT, expected, error) ||
         !filter_any(query, &name, value, FILTER_NUMBER | FILTER_TEXT, expected, error))
@@ -250,47 +251,46 @@ static bool can_sort(const struct ask_column *column) {
     return column->sql && (column->use == ASK_SORT || column->use == ASK_BOTH);
 }
 
-static bool query_unknown(const char *name, const struct ask_column *columns,
-                          const struct filter *table, struct error *error) {
-    const char *names[80];
+static bool query_unknown(const char *name, const struct ask_table *table, struct error *error) {
+    const char *names[128];
     size_t count = 0;
-    for (; table && table->name && count < 40; table++)
-        names[count++] = table->name;
-    for (; columns->name && count < 79; columns++)
-        if (can_find(columns))
-            names[count++] = columns->name;
+    for (const struct filter *filter = table->filters; filter && filter->name; filter++)
+        if (filter->add && count < 64)
+            names[count++] = filter->name;
+    for (const struct ask_column *column = table->columns; column->name && count < 127; column++)
+        if (can_find(column))
+            names[count++] = column->name;
     names[count] = NULL;
     return error_unknown(error, ERROR_INVALID, "unknown filter", name, names, NULL);
 }
 
 /* The filter of this name: the table's, or made of a column. False: there is none. */
-static bool filter_named(const char *name, const struct ask_column *columns,
-                         const struct filter *table, struct filter *found) {
-    for (; table && table->name; table++)
-        if (strcmp(table->name, name) == 0) {
-            *found = *table;
+static bool filter_named(const char *name, const struct ask_table *table, struct filter *found) {
+    for (const struct filter *filter = table->filters; filter && filter->name; filter++)
+        if (filter->add && strcmp(filter->name, name) == 0) {
+            *found = *filter;
             return true;
         }
-    for (; columns->name; columns++)
-        if (can_find(columns) && strcmp(columns->name, name) == 0) {
-            bool number = columns->type == ASK_INTEGER;
-            *found =
-                (struct filter){name, number ? filter_numbers : filter_texts, columns->sql, NULL};
+    for (const struct ask_column *column = table->columns; column->name; column++)
+        if (can_find(column) && strcmp(column->name, name) == 0) {
+            bool number = column->type == ASK_INTEGER;
+            *found = (struct filter){
+                .name = name, .add = number ? filter_numbers : filter_texts, .sql = column->sql};
             return true;
         }
     return false;
 }
 
-bool query_where(struct query *query, const json_t *filters, const struct ask_column *columns,
-                 const struct filter *table, struct error *error) {
+bool query_where(struct query *query, const json_t *filters, const struct ask_table *table,
+                 struct error *error) {
     const char *name = NULL, *joint = " WHERE ";
     json_t *value = NULL;
     if (filters && !json_is_object(filters) && json_array_size(filters))
         return error_set(error, ERROR_INVALID, "filters: expected names and values");
     json_object_foreach((json_t *)filters, name, value) {
         struct filter filter;
-        if (!filter_named(name, columns, table, &filter))
-            return query_unknown(name, columns, table, error);
+        if (!filter_named(name, table, &filter))
+            return query_unknown(name, table, error);
         query_add(query, joint);
         if (!filter.add(query, &filter, value, error))
             return false;
@@ -322,8 +322,9 @@ static const char *query_sort(const char *name, const struct ask_column *columns
     return NULL;
 }
 
-bool query_page(struct query *query, const struct store_page *page,
-                const struct ask_column *columns, struct error *error) {
+bool query_page(struct query *query, const struct store_page *page, const struct ask_table *table,
+                struct error *error) {
+    const struct ask_column *columns = table->columns;
     static const struct store_page all = {.limit = 10000};
     if (!page)
         page = &all;
@@ -338,16 +339,17 @@ bool query_page(struct query *query, const struct store_page *page,
     return true;
 }
 
-void query_select(struct query *query, const struct ask_column *columns, const char *from) {
+/* "SELECT …" of the columns that have SQL, and where they are from. */
+static void query_select(struct query *query, const struct ask_table *table) {
     const char *joint = "SELECT ";
-    query->columns = columns;
-    for (const struct ask_column *column = columns; column->name; column++)
+    query->columns = table->columns;
+    for (const struct ask_column *column = table->columns; column->name; column++)
         if (column->sql) {
             query_add(query, joint);
             query_add(query, column->sql);
             joint = ", ";
         }
-    query_add(query, from);
+    query_add(query, table->from);
 }
 
 /* ---- rows ---- */
@@ -429,21 +431,20 @@ json_t *query_rows(struct query *query, struct store *store, const char *asked, 
     return array;
 }
 
-json_t *query_list(struct store *store, const char *asked, const struct ask_column *columns,
-                   const char *from, const struct filter *filters, const json_t *wanted,
+json_t *query_list(struct store *store, const struct ask_table *table, const json_t *filters,
                    const struct store_page *page, struct error *error) {
     struct query query = {0};
     json_t *rows = NULL;
-    query_select(&query, columns, from);
-    bool fine = query_where(&query, wanted, columns, filters, error);
+    query_select(&query, table);
+    bool fine = query_where(&query, filters, table, error);
     if (fine && page && page->after) {
-        query_add(&query, json_object_size(wanted) ? " AND " : " WHERE ");
-        query_add(&query, first_sort(columns)->sql);
+        query_add(&query, json_object_size(filters) ? " AND " : " WHERE ");
+        query_add(&query, first_sort(table->columns)->sql);
         query_add(&query, ">");
         query_bind_new(&query, json_integer(page->after));
     }
-    if (fine && query_page(&query, page, columns, error))
-        rows = query_rows(&query, store, asked, NULL, error);
+    if (fine && query_page(&query, page, table, error))
+        rows = query_rows(&query, store, table->asked, NULL, error);
     query_clear(&query);
     return rows;
 }

@@ -12,22 +12,9 @@ struct query {
     const json_t **values; /* scalars: integer, real, text; borrowed */
     size_t count;
     json_t *owned;                     /* values made on the way */
-    const struct ask_column *columns;  /* of query_select */
+    const struct ask_column *columns;  /* of query_list */
     bool failed;                       /* memory ran out */
     const struct store_engine *engine; /* of questions for jobs */
-};
-
-struct filter;
-
-/* Adds a condition for `value`; false: error (the filter's name is known to the caller). */
-typedef bool filter_add(struct query *query, const struct filter *filter, const json_t *value,
-                        struct error *error);
-
-struct filter {
-    const char *name;
-    filter_add *add;
-    const char *sql;   /* what `add` makes of it is its own affair */
-    const char *after; /* closes what `sql` opens; NULL: nothing */
 };
 
 /* How many values a filter is given: those of a list, or one. {} of Lua is a list, and empty. */
@@ -56,21 +43,12 @@ filter_add filter_text;
  * entries of the log; closed by a parenthesis. */
 #define IN_STREAM(row)                                                                             \
     row ".stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
-/* The filters that both have. */
-#define STREAM_FILTERS(row)                                                                        \
-    {"handler", filter_texts, IN_STREAM(row) "d.name", ")"},                                       \
-        {"definition", filter_definition, IN_STREAM(row), ")"},                                    \
-        {"category", filter_texts, IN_STREAM(row) "nullif(s.category, '')", ")"},                  \
-        {"deployment", filter_numbers, IN_STREAM(row) "nullif(s.deployment, 0)", ")"},             \
-        {"min_priority", filter_number, row ".priority>=", NULL}, {                                \
-        "max_priority", filter_number, row ".priority<=", NULL                                     \
-    }
-
-/* Adds " WHERE …" for all filters (may be NULL): those of the table, which ends with a NULL name
- * (or is NULL), and the columns that can be found by. Unknown names are refused with "did you
- * mean". */
-bool query_where(struct query *query, const json_t *filters, const struct ask_column *columns,
-                 const struct filter *table, struct error *error);
+#define OF_CATEGORY(row) IN_STREAM(row) "nullif(s.category, '')"
+#define OF_DEPLOYMENT(row) IN_STREAM(row) "nullif(s.deployment, 0)"
+/* Adds " WHERE …" for all filters (may be NULL) of the table. Unknown names are refused with "did
+ * you mean". */
+bool query_where(struct query *query, const json_t *filters, const struct ask_table *table,
+                 struct error *error);
 
 void query_add(struct query *query, const char *sql);
 /* One bound parameter: adds "?" to the text. */
@@ -79,17 +57,15 @@ void query_bind_new(struct query *query, json_t *value); /* takes the reference 
 
 /* " ORDER BY … LIMIT … OFFSET …" by a column that can be sorted by; the first such is the default.
  * `page` NULL: the first 10 000. */
-bool query_page(struct query *query, const struct store_page *page,
-                const struct ask_column *columns, struct error *error);
+bool query_page(struct query *query, const struct store_page *page, const struct ask_table *table,
+                struct error *error);
 
-/* "SELECT …" of the columns that have SQL, then `from`. */
-void query_select(struct query *query, const struct ask_column *columns, const char *from);
-/* A whole question: query_select, the filters, the page, and the rows as the columns say. */
-json_t *query_list(struct store *store, const char *asked, const struct ask_column *columns,
-                   const char *from, const struct filter *filters, const json_t *wanted,
+/* A whole question to a table that has `from`: the filters, the page, and the rows as the columns
+ * say. */
+json_t *query_list(struct store *store, const struct ask_table *table, const json_t *filters,
                    const struct store_page *page, struct error *error);
 
-/* Runs it in one state of the store: every row through `read` (NULL: as the columns of query_select
+/* Runs it in one state of the store: every row through `read` (NULL: as the columns of query_list
  * say), into an array. NULL: error. `asked` says what for, should it take too long: a literal. */
 typedef json_t *query_read(struct store *store, struct row *row, struct error *error);
 json_t *query_rows(struct query *query, struct store *store, const char *asked, query_read *read,

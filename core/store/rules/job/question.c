@@ -96,31 +96,47 @@ static bool filter_instance(struct query *query, const struct filter *filter, co
     return true;
 }
 
-static const struct filter filters[] = {
-    {"instance", filter_instance, NULL, NULL},
-    STREAM_FILTERS("j"),
-    {"state", filter_state, JOBS_STATE, NULL},
-    {"executable", filter_flag,
-     "j.retries>0 AND j.suspended=0 AND l.id IS NULL AND (j.due IS NULL OR j.due<=n.now)", NULL},
-    {"retries_left", filter_flag, "j.retries>0", NULL},
-    {"no_retries_left", filter_flag, "j.retries=0", NULL},
-    {"locked", filter_flag, "l.id IS NOT NULL", NULL},
-    {"owner", filter_executor, "l.owner", NULL},
-    {"without_tenant", filter_flag, "j.tenant IS NULL", NULL},
-    {"without_instance", filter_flag, "(j.instance IS NULL AND j.instance_id IS NULL)", NULL},
-    {"suspended", filter_flag, "j.suspended<>0", NULL},
-    {"suspended_by", filter_suspended_by, NULL, NULL},
-    {"suspect", filter_flag, IS_SUSPECT, NULL},
-    {"timer", filter_flag, IN_STREAM("j") "s.type=1)", NULL},
-    {"message_job", filter_flag, IN_STREAM("j") "s.type=0)", NULL},
-    {"with_exception", filter_flag, "j.message IS NOT NULL", NULL},
-    {"exception", filter_text, "j.message", NULL},
-    {"due_before", filter_time, "j.due<", NULL},
-    {"due_after", filter_time, "j.due>", NULL},
-    {"created_before", filter_time, "j.created<", NULL},
-    {"created_after", filter_time, "j.created>", NULL},
-    {"payload", payload_filter, NULL, NULL},
-    {NULL, NULL, NULL, NULL},
+static const struct filter job_filters[] = {
+    {"id", "ID,…", "these jobs"},
+    {"handler", "NAME,…", "of these handlers", filter_texts, IN_STREAM("j") "d.name", ")"},
+    {"state", "NAME,…", "ready, scheduled, locked, waiting, suspended, dead", filter_state,
+     JOBS_STATE},
+    {"instance", "KEY", "of this instance", filter_instance},
+    {"root", "KEY", "of this root instance"},
+    {"without_instance", "[BOOL]", "that belong to no instance", filter_flag,
+     "(j.instance IS NULL AND j.instance_id IS NULL)"},
+    {"activity", "NAME,…", "of these activities"},
+    {"unique", "KEY", "that hold this key"},
+    {"lane", "KEY", "of this lane"},
+    {"tenant", "NAME,…", "of these tenants"},
+    {"without_tenant", "[BOOL]", "that have no tenant", filter_flag, "j.tenant IS NULL"},
+    {"suspect", "[BOOL]", "that were locked on a machine that vanished", filter_flag, IS_SUSPECT},
+    {"category", "NAME,…", "of these categories", filter_texts, OF_CATEGORY("j"), ")"},
+    {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
+     IN_STREAM("j"), ")"},
+    {"deployment", "ID,…", "of these deployments", filter_numbers, OF_DEPLOYMENT("j"), ")"},
+    {"batch", "ID,…", "of these batches"},
+    {"executable", "[BOOL]", "what an executor may take now", filter_flag,
+     "j.retries>0 AND j.suspended=0 AND l.id IS NULL AND (j.due IS NULL OR j.due<=n.now)"},
+    {"retries_left", "[BOOL]", "with runs left", filter_flag, "j.retries>0"},
+    {"no_retries_left", "[BOOL]", "dead letters", filter_flag, "j.retries=0"},
+    {"locked", "[BOOL]", "locked by an executor", filter_flag, "l.id IS NOT NULL"},
+    {"owner", "NAME,…", "locked by these executors, by name or name/id", filter_executor,
+     "l.owner"},
+    {"suspended", "[BOOL]", "suspended", filter_flag, "j.suspended<>0"},
+    {"suspended_by", "NAME,…", "job, definition, instance, batch, schedule", filter_suspended_by},
+    {"timer", "[BOOL]", "timers", filter_flag, IN_STREAM("j") "s.type=1)"},
+    {"message_job", "[BOOL]", "jobs that are no timers", filter_flag, IN_STREAM("j") "s.type=0)"},
+    {"with_exception", "[BOOL]", "that have failed", filter_flag, "j.message IS NOT NULL"},
+    {"exception", "TEXT", "that have failed with this message", filter_text, "j.message"},
+    {"min_priority", "N", "of this priority or more", filter_number, "j.priority>="},
+    {"max_priority", "N", "of this priority or less", filter_number, "j.priority<="},
+    {"due_before", "TIME", "due before this instant", filter_time, "j.due<"},
+    {"due_after", "TIME", "due after this instant", filter_time, "j.due>"},
+    {"created_before", "TIME", "created before this instant", filter_time, "j.created<"},
+    {"created_after", "TIME", "created after this instant", filter_time, "j.created>"},
+    {"payload", "FIELD=VALUE", "with this member in the payload", payload_filter},
+    {0},
 };
 
 #define OF_STREAM(column)                                                                          \
@@ -177,11 +193,15 @@ static const struct filter filters[] = {
     {key, TYPE_##type, SORT_##asked(member, column), USE_##asked},
 
 /* The fields without a key stand last, and so end the list. */
-const struct ask_column job_columns[] = {
+static const struct ask_column job_columns[] = {
     {"suspended_by", ASK_LIST, NULL, ASK_SHOW}, {"progress", ASK_OBJECT, NULL, ASK_SHOW},
     {"zone", ASK_TEXT, NULL, ASK_SHOW},         {"misfire", ASK_TEXT, NULL, ASK_SHOW},
-    {"schedule", ASK_TEXT, NULL, ASK_SHOW},     JOB_FIELDS(COLUMN){NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {"schedule", ASK_TEXT, NULL, ASK_SHOW},     JOB_FIELDS(COLUMN){0},
 };
+
+const struct ask_table job_table = {
+    "jobs", job_columns, job_filters,
+    .shown = "id,handler,state!,priority,retries,due?,lane?,lock_owner?,progress?,message?+"};
 
 bool jobs_question(struct query *query, const struct store *store, const char *columns,
                    const json_t *wanted, time_ms now, struct error *error) {
@@ -192,5 +212,5 @@ bool jobs_question(struct query *query, const struct store *store, const char *c
     query_add(query, "CAST(");
     query_bind_new(query, json_integer(now));
     query_add(query, " AS BIGINT) AS now) n");
-    return query_where(query, wanted, job_columns, filters, error);
+    return query_where(query, wanted, &job_table, error);
 }

@@ -17,24 +17,38 @@ static bool filter_reason(struct query *query, const struct filter *filter, cons
     return filter_names(query, filter, value, names, true, error);
 }
 
-const struct filter log_filters[] = {
-    STREAM_FILTERS("g"),
-    {"outcome", filter_outcome, "g.outcome", NULL},
-    {"executor", filter_executor, "g.executor", NULL},
-    {"reason", filter_reason, "g.reason", NULL},
-    {"message", filter_text, "g.message", NULL},
-    {"after", filter_time, "g.at>=", NULL},
-    {"before", filter_time, "g.at<", NULL},
-    {NULL, NULL, NULL, NULL},
+static const struct filter log_filters[] = {
+    {"job", "ID,…", "of these jobs"},
+    {"handler", "NAME,…", "of these handlers", filter_texts, IN_STREAM("g") "d.name", ")"},
+    {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
+     IN_STREAM("g"), ")"},
+    {"batch", "ID,…", "of these batches"},
+    {"instance", "KEY", "of jobs of this instance"},
+    {"root", "KEY", "of jobs of this root instance"},
+    {"activity", "NAME,…", "of jobs of these activities"},
+    {"tenant", "NAME,…", "of jobs of these tenants"},
+    {"lane", "KEY", "of jobs of this lane"},
+    {"category", "NAME,…", "of jobs of these categories", filter_texts, OF_CATEGORY("g"), ")"},
+    {"deployment", "ID,…", "of jobs of these deployments", filter_numbers, OF_DEPLOYMENT("g"), ")"},
+    {"executor", "NAME,…", "of these executors, by name or name/id", filter_executor, "g.executor"},
+    {"reason", "NAME,…", "failed for these reasons: error, timeout, …", filter_reason, "g.reason"},
+    {"message", "TEXT", "whose message has this text", filter_text, "g.message"},
+    {"min_priority", "N", "of this priority or more", filter_number, "g.priority>="},
+    {"max_priority", "N", "of this priority or less", filter_number, "g.priority<="},
+    {"outcome", "NAME,…", "created, successful, failed, snoozed, deleted, cancelled",
+     filter_outcome, "g.outcome"},
+    {"after", "TIME", "from this instant on", filter_time, "g.at>="},
+    {"before", "TIME", "before this instant", filter_time, "g.at<"},
+    {0},
 };
 
-const struct ask_column log_columns[] = {
+static const struct ask_column log_columns[] = {
     {"at", ASK_TIME, "edge", ASK_SORT},
     {"job", ASK_INTEGER, "job", ASK_BOTH},
     {"outcome", ASK_TEXT, NULL, ASK_SHOW},
     {"executor", ASK_TEXT, NULL, ASK_SHOW},
     {"started", ASK_TIME, NULL, ASK_SHOW},
-    {"duration", ASK_NUMBER, NULL, ASK_SHOW},
+    {"duration", ASK_NUMBER, NULL, ASK_SHOW, "SECONDS"},
     {"attempt", ASK_INTEGER, NULL, ASK_SHOW},
     {"retries", ASK_INTEGER, NULL, ASK_SHOW},
     {"due", ASK_TIME, NULL, ASK_SHOW},
@@ -55,5 +69,9 @@ const struct ask_column log_columns[] = {
     {"tenant", ASK_TEXT, "g.tenant", ASK_FIND},
     {"lane", ASK_TEXT, "g.lane_key", ASK_FIND},
     {"category", ASK_TEXT, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table log_table = {
+    "log", log_columns, log_filters,
+    .shown = "at,job,handler,outcome!,attempt,duration?,reason=?,message?+,lines?+"};

@@ -4,9 +4,6 @@
 
 #include "store/rules/ground/query.h"
 
-/* The filters of an entry `g`; ends with a NULL name. */
-extern const struct filter log_filters[];
-
 /* No number; a bare NULL would be taken for a text. */
 #define LOG_NONE "CAST(NULL AS bigint)"
 

@@ -5,22 +5,35 @@
 #include "store/rules/ground/query.h"
 #include "time/repeat.h"
 
-const struct ask_column schedule_columns[] = {
-    {"name", ASK_TEXT, NULL, ASK_SHOW},    {"handler", ASK_TEXT, NULL, ASK_SHOW},
-    {"cycle", ASK_TEXT, NULL, ASK_SHOW},   {"zone", ASK_TEXT, NULL, ASK_SHOW},
-    {"misfire", ASK_TEXT, NULL, ASK_SHOW}, {"overlap", ASK_TEXT, NULL, ASK_SHOW},
-    {"jitter", ASK_VALUE, NULL, ASK_SHOW}, {"catch_up", ASK_VALUE, NULL, ASK_SHOW},
-    {"paused", ASK_FLAG, NULL, ASK_SHOW},  {"last", ASK_TIME, NULL, ASK_SHOW},
-    {"next", ASK_TIME, NULL, ASK_SHOW},    {"next_local", ASK_TEXT, NULL, ASK_SHOW},
-    {"job", ASK_INTEGER, NULL, ASK_SHOW},  {"source", ASK_TEXT, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+static const struct ask_column schedule_columns[] = {
+    {"name", ASK_TEXT, NULL, ASK_SHOW, "SCHEDULE"},
+    {"handler", ASK_TEXT, NULL, ASK_SHOW},
+    {"cycle", ASK_TEXT, NULL, ASK_SHOW},
+    {"zone", ASK_TEXT, NULL, ASK_SHOW},
+    {"misfire", ASK_TEXT, NULL, ASK_SHOW},
+    {"overlap", ASK_TEXT, NULL, ASK_SHOW},
+    {"jitter", ASK_VALUE, NULL, ASK_SHOW},
+    {"catch_up", ASK_VALUE, NULL, ASK_SHOW},
+    {"paused", ASK_FLAG, NULL, ASK_SHOW},
+    {"last", ASK_TIME, NULL, ASK_SHOW},
+    {"next", ASK_TIME, NULL, ASK_SHOW},
+    {"next_local", ASK_TEXT, NULL, ASK_SHOW, "LOCAL"},
+    {"job", ASK_INTEGER, NULL, ASK_SHOW},
+    {"source", ASK_TEXT, NULL, ASK_SHOW},
+    {0},
 };
 
-const struct ask_column date_columns[] = {
+const struct ask_table schedule_table = {
+    "schedules", schedule_columns,
+    .shown = "name,handler,cycle,zone=,misfire=,overlap=,paused=,last?,next,next_local=?,job"};
+
+static const struct ask_column date_columns[] = {
     {"local", ASK_TEXT, NULL, ASK_SHOW},
     {"utc", ASK_TIME, NULL, ASK_SHOW},
-    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {0},
 };
+
+const struct ask_table date_table = {"dates", date_columns, .shown = "local=,utc="};
 
 static bool put_member(json_t *object, const json_t *spec, const char *key, const char *otherwise) {
     const char *text = json_string_value(json_object_get(spec, key));

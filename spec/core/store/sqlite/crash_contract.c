@@ -1,6 +1,8 @@
 /* crash_contract.c - several processes on one file: kill -9, stops, the gate, checkpoints, bells.
  */
 #include "../contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -215,7 +217,7 @@ static void killer(struct contract *c) {
     FIELD(bad, "message", NOW, "the process died 3 times while this job ran");
     FIELD(good, "state", NOW, "ready");
     FIELD(good, "retries", NOW, "3");
-    json_t *incidents = store_incidents(c->store, NULL, NULL, &c->error);
+    json_t *incidents = query_list(c->store, &incident_table, NULL, NULL, &c->error);
     json_t *one = json_array_get(incidents, 0);
     EXPECT(json_array_size(incidents) == 1);
     EXPECT(strcmp(json_string_value(json_object_get(one, "type")), "workerDied") == 0);

@@ -1,5 +1,7 @@
 #include "power_ledger.h"
 #include "base/json.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +162,7 @@ bool ledger_agrees(struct ledger *ledger, struct store *store, time_ms now, char
         json_pack("{s[ssss]}", "outcome", "successful", "failed", "deleted", "cancelled");
     json_t *log = store_log(store, ends, NULL, error);
     json_decref(ends);
-    json_t *incidents = store_incidents(store, NULL, NULL, error);
+    json_t *incidents = query_list(store, &incident_table, NULL, NULL, error);
     bool agrees = jobs && log && incidents && agrees_jobs(ledger, jobs, text, size) &&
                   agrees_log(ledger, log, text, size) &&
                   agrees_incidents(ledger, incidents, text, size);

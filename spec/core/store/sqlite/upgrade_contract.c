@@ -1,5 +1,7 @@
 /* upgrade_contract.c - a store that an earlier version has left is brought up to date, whole. */
 #include "../contract.h"
+#include "store/rules/ground/columns.h"
+#include "store/rules/ground/query.h"
 #include <sqlite3.h>
 
 static char path[128];
@@ -156,7 +158,7 @@ static void version_4(struct contract *c) {
     bool same = has_state(store, 1, "scheduled") && has_state(store, 3, "dead") &&
                 has_state(store, 5, "locked") && has_state(store, 9, "suspended") &&
                 conflicts(store, 1) == 0 && conflicts(store, 7) == 2 && conflicts(store, 12) == 4 &&
-                has_texts(store_incidents(store, NULL, NULL, &c->error), belongs, 3) &&
+                has_texts(query_list(store, &incident_table, NULL, NULL, &c->error), belongs, 3) &&
                 has_texts(store_log(store, last, &one, &c->error), belongs, 3) &&
                 has_lines(store, 3, "[\"a \\\"line\\\"\",\"[]\"]");
     int64_t next = create(c, store, (struct job){.handler = "fine"}, NOW);
