@@ -401,15 +401,6 @@ bool store_passed_over(struct store *store);
 json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *error);
 json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,
                           time_ms now, struct error *error);
-json_t *store_incidents(struct store *store, const json_t *filters, const struct store_page *page,
-                        struct error *error);
-json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,
-                  struct error *error);
-/* The same as a walk, page by page: a page costs its own length, however deep it is. *key: NULL for
- * the first page, then as the call before has left it, with the same filters and command; the
- * caller's. A page with fewer entries than its limit is the last as yet. */
-json_t *store_log_walk(struct store *store, const json_t *filters, const struct store_page *page,
-                       json_t **key, struct error *error);
 /* What is new in the log, from time to time. */
 struct store_tail;
 
@@ -422,13 +413,8 @@ struct store_tail *store_tail_new(struct store *store, const json_t *filters, in
 json_t *store_tail_next(struct store_tail *tail, time_ms now, struct error *error);
 void store_tail_free(struct store_tail *tail);
 
-json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
-                         struct error *error);
 /* Questions end after so many ms (5000 unless told), with an error. */
 void store_set_budget(struct store *store, time_ms budget);
-/* [{ instance, since }]: those that are suspended, by instance. page->after is not for them. */
-json_t *store_suspended_instances(struct store *store, const json_t *filters,
-                                  const struct store_page *page, struct error *error);
 /* Answers any question: the one way in for every face. The members of a question:
  *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;
  *   - of a job, a batch, an instance, why or why_instance: id;
@@ -444,13 +430,6 @@ json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *questio
 const struct ask_table *store_ask_table(enum ask_kind kind);
 /* ASK_KINDS: there is none of this name. */
 enum ask_kind store_ask_find(const char *name);
-json_t *store_deployments(struct store *store, struct error *error);
-/* [{ id, name, state, started, seen, lease, priority_min, …, running, waiting, locked }]; with
- * `all` also those that are gone. */
-json_t *store_executors(struct store *store, bool all, time_ms now, struct error *error);
-/* Why the job has not run yet: { job, state, reason, text, when, … }. ERROR_NOT_FOUND if nothing is
- * known of it. */
-json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *error);
 /* What no live executor would ever take: [{ kind, text, count, more, … }], `more` if there are more
  * than 10 000. */
 json_t *store_unserved(struct store *store, time_ms now, struct error *error);
@@ -459,14 +438,6 @@ json_t *store_unserved(struct store *store, time_ms now, struct error *error);
 enum { STORE_RETRIES_MAX = 10000 };
 static inline bool store_retries_wait(struct store *store, int64_t *count, time_ms *first,
                                       struct error *error);
-/* Schedules by name: { name, handler, cycle, zone, misfire, paused, last, next, next_local, job,
- * source }; `name` NULL: all, else that one, with ERROR_NOT_FOUND. */
-json_t *store_schedules(struct store *store, const char *name, struct error *error);
-/* The next dates of a schedule as repeat_dates writes them. A new reference or NULL. */
-json_t *store_schedule_dates(struct store *store, const char *name, int count, struct error *error);
-/* One object: waiting per state, by definition, oldest ready, executors with range and last seen,
- * metrics. */
-json_t *store_stats(struct store *store, time_ms now, struct error *error);
 /* `moonshift check --store`: integrity_check and "every job is in exactly one place". Array of
  * texts. `heard` is told how many of the questions have been asked; it may be NULL. */
 struct store_heard {
@@ -539,9 +510,6 @@ enum answer store_message_keep(struct store *store, const struct unit_message *m
 /* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an
  * executor starts; nothing happens where nothing is to change. */
 bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error);
-/* { ttl, removable = { jobs, incidents, batches, operations, instances }, window, zone, jobs = [{
- * id, state, due, priority }] }. */
-json_t *store_history(struct store *store, time_ms now, struct error *error);
 
 /* ---- metrics ---- */
 enum metric {

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "run/back_off.h"
 #include "site.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/state.h"
 
 #define HOUR INT64_C(3600000)

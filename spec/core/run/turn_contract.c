@@ -1,5 +1,6 @@
 /* turn_contract.c - one turn: outcomes in, work items out, one transaction or none. */
 #include "site.h"
+#include "store/rules/ground/kinds.h"
 
 /* A turn with room for `room` jobs; what the last one handed out is forgotten. */
 static bool turn(struct contract *c, struct site *site, struct outcome *outcomes, int room) {

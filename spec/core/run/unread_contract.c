@@ -1,6 +1,7 @@
 /* unread_contract.c - jobs that a turn has locked unread: their rows are read behind the commit,
  * and what cannot be read is given back or set aside. */
 #include "site.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/state.h"
 #include "store/sqlite/db/engine.h"
 

@@ -1,6 +1,7 @@
 /* batch_contract.c - batches: how they begin, their seed, their counters, their end (rules §17). */
 #include "contract.h"
 #include "store/batch.h"
+#include "store/rules/ground/kinds.h"
 
 enum { ENDLESS = 1000 }; /* more runs than any batch here has */
 

@@ -2,6 +2,7 @@
  */
 #include "contract.h"
 #include "job/cleanup.h"
+#include "store/rules/ground/kinds.h"
 
 #define DAY INT64_C(86400000)
 

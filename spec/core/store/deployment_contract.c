@@ -1,7 +1,7 @@
 /* deployment_contract.c - which deployment of a name counts, and what an executor writes that takes
  * its files from the store. */
 #include "contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 /* Deploys `work` with this priority as "shop"; `known` as in struct store_deployment. Its id; 0:

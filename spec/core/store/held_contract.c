@@ -1,6 +1,7 @@
 /* held_contract.c - a reader that holds an old state keeps the write-ahead log from being emptied:
  * statistics say how long it is, who holds it, and since when. */
 #include "contract.h"
+#include "store/rules/ground/kinds.h"
 #include <sqlite3.h>
 
 enum { ROWS = 900, PAYLOAD = 20000 }; /* more than 3000 pages of the log */

@@ -1,6 +1,6 @@
 /* operate_contract.c - verbs as commands: steps, refusals, effects of a job; questions in time. */
 #include "contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 /* Creates `count` jobs in one transaction. */

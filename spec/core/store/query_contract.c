@@ -1,6 +1,6 @@
 /* query_contract.c - questions: filters, pages, counts; deployments and definitions. */
 #include "contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 static void three_jobs(struct contract *c) {

@@ -1,6 +1,6 @@
 /* store_contract.c - the life of a job as the store keeps it: created, locked, settled. */
 #include "contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 static void creates(struct contract *c) {

@@ -1,7 +1,7 @@
 /* stuck_contract.c - runs that were given up because nothing ends them: their job has failed, their
  * lane is held, an incident tells of them until they end. */
 #include "contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 #define LATER (NOW + 2000)

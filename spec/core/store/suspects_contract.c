@@ -1,6 +1,7 @@
 /* suspects_contract.c - jobs whose executor has vanished with its machine: which of them killed it
  * is found out without counting the others. */
 #include "contract.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/job/locks.h"
 
 enum { IDLE = 4, LATER = 10000 };

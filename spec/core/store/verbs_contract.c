@@ -1,6 +1,6 @@
 /* verbs_contract.c - what operators change, also while the job runs. */
 #include "contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 static const struct outcome failure = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 2};

@@ -4,7 +4,7 @@
  * later one that asks, and stays if that one is refused. */
 #include "contract.h"
 #include "process_step.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 enum ending { PLAIN, CREATES, FAILS, DIES, SNOOZES, CONFLICTS, KEYED, REFUSED, UNIT, WAYS };

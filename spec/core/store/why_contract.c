@@ -1,5 +1,6 @@
 /* why_contract.c - every reason for which a job waits, in the words that people read. */
 #include "contract.h"
+#include "store/rules/ground/kinds.h"
 #include <sys/wait.h>
 
 #define MINUTE 60000
@@ -330,13 +331,15 @@ static void listed(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     struct store *other = run_two(c, &self);
     EXPECT(other);
-    json_t *rows = store_executors(c->store, false, NOW, &c->error);
+    json_t *rows = store_ask(c->store, ASK_EXECUTORS, NULL, NOW, &c->error);
     EXPECT(json_array_size(rows) == 2);
     EXPECT(json_integer_value(json_object_get(json_array_get(rows, 1), "running")) == 2);
     EXPECT(json_integer_value(json_object_get(json_array_get(rows, 1), "workers")) == 4);
     json_decref(rows);
     store_close(other);
-    rows = store_executors(c->store, true, NOW, &c->error);
+    json_t *all = json_pack("{sb}", "all", 1);
+    rows = store_ask(c->store, ASK_EXECUTORS, all, NOW, &c->error);
+    json_decref(all);
     EXPECT(json_array_size(rows) == 2);
     EXPECT(strcmp(json_string_value(json_object_get(json_array_get(rows, 1), "state")), "gone") ==
            0);

@@ -2,31 +2,11 @@
 #include "base/json.h"
 #include "store/batch.h"
 #include "store/rules/ask/processes.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/subscription.h"
-#include <stdlib.h>
 #include <string.h>
-
-/* A question taken apart. Any part may be absent. */
-struct question {
-    const json_t *object, *filters;
-    struct store_page page;
-    int64_t id;
-    const char *name;
-    time_ms now;
-};
-
-/* Questions of one shape are answered by one function each. */
-typedef json_t *ask_page(struct store *store, const json_t *filters, const struct store_page *page,
-                         struct error *error);
-typedef json_t *ask_page_now(struct store *store, const json_t *filters,
-                             const struct store_page *page, time_ms now, struct error *error);
-typedef json_t *ask_one(struct store *store, int64_t id, time_ms now, struct error *error);
-typedef json_t *ask_now(struct store *store, time_ms now, struct error *error);
-typedef json_t *ask_other(struct store *store, const struct question *question,
-                          struct error *error);
 
 static json_t *frame(struct store *store, const struct question *question, struct error *error) {
     return store_frame(store, json_integer_value(json_object_get(question->object, "instance")),
@@ -68,22 +48,6 @@ static json_t *receivers(struct store *store, const struct question *question,
     return found;
 }
 
-static json_t *schedules(struct store *store, const struct question *question,
-                         struct error *error) {
-    return store_schedules(store, question->name, error);
-}
-
-static json_t *dates(struct store *store, const struct question *question, struct error *error) {
-    int64_t count = json_integer_value(json_object_get(question->object, "count"));
-    return store_schedule_dates(store, question->name, (int)count, error);
-}
-
-static json_t *executors(struct store *store, const struct question *question,
-                         struct error *error) {
-    return store_executors(store, json_is_true(json_object_get(question->object, "all")),
-                           question->now, error);
-}
-
 static json_t *count(struct store *store, const struct question *question, struct error *error) {
     int64_t number = 0;
     return store_jobs_count(store, question->filters, question->now, &number, error)
@@ -105,23 +69,6 @@ static json_t *retries(struct store *store, const struct question *question, str
     json_t *answer = json_pack("{sI}", "count", (json_int_t)waiting);
     if (answer && first != TIME_NEVER)
         json_put_time(answer, "first", first);
-    return answer;
-}
-
-/* { rows, key } of the log: a page, and the text with which the next one is asked for. */
-static json_t *walk(struct store *store, const struct question *question, struct error *error) {
-    const char *text = json_string_value(json_object_get(question->object, "key"));
-    json_t *key = text ? json_read(text, strlen(text), "key", error) : NULL;
-    if (text && !key)
-        return NULL;
-    json_t *rows = store_log_walk(store, question->filters, &question->page, &key, error);
-    char *next = rows ? json_write(key, NULL) : NULL;
-    json_t *answer = rows ? json_pack("{sO,ss}", "rows", rows, "key", next) : NULL;
-    if (rows && !answer)
-        db_no_memory(&store->db, error);
-    free(next);
-    json_decref(rows);
-    json_decref(key);
     return answer;
 }
 
@@ -154,10 +101,10 @@ static const struct {
     [ASK_TASKS] = {&task_table, .page = store_tasks},
     [ASK_SUBSCRIPTIONS] = {&subscription_table},
     [ASK_KEPT_MESSAGES] = {&kept_message_table, .page_now = store_kept_messages},
-    [ASK_SCHEDULES] = {&schedule_table, .other = schedules},
-    [ASK_DATES] = {&date_table, .other = dates},
+    [ASK_SCHEDULES] = {&schedule_table, .other = ask_schedules},
+    [ASK_DATES] = {&date_table, .other = ask_dates},
     [ASK_DEPLOYMENTS] = {&deployment_table},
-    [ASK_EXECUTORS] = {&executor_table, .other = executors},
+    [ASK_EXECUTORS] = {&executor_table, .other = ask_executors},
     [ASK_GAPS] = {&unserved_table, .now = store_unserved},
     [ASK_COUNT] = {NAMED("count"), .other = count},
     [ASK_JOB] = {NAMED("job"), .one = store_job},
@@ -166,7 +113,7 @@ static const struct {
     [ASK_STATS] = {NAMED("stats"), .now = store_stats},
     [ASK_HISTORY] = {NAMED("history"), .now = store_history},
     [ASK_RETRIES] = {NAMED("retries"), .other = retries},
-    [ASK_WALK] = {NAMED("walk"), .other = walk},
+    [ASK_WALK] = {NAMED("walk"), .other = ask_walk},
     [ASK_INSTANCE] = {NAMED("instance"), .one = store_process_instance},
     [ASK_FRAME] = {NAMED("frame"), .other = frame},
     [ASK_LARGE_VALUE] = {NAMED("large_value"), .other = large_value},

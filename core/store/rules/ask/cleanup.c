@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "store/rules/clean/chain.h"
 #include "store/rules/clean/clean.h"
+#include "store/rules/ground/kinds.h"
 #include "time/span.h"
 
 static bool status_jobs(struct store *store, const char *key, json_t *jobs, time_ms now,

@@ -6,10 +6,12 @@
  * page needs, so that a page costs its own length and not the store's. Where a clock was set back
  * the order of writing counts: `edge` is the time of an entry as far as its arm has come. */
 #include "store/rules/ask/joblog.h"
+#include "base/json.h"
 #include "store/rules/ask/entry.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/record/history.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define LOG_COLUMNS                                                                                \
@@ -445,26 +447,38 @@ json_t *store_log(struct store *store, const json_t *filters, const struct store
     return rows;
 }
 
-json_t *store_log_walk(struct store *store, const json_t *filters, const struct store_page *page,
-                       json_t **key, struct error *error) {
+/* The rows, and instead of *key the one of the next page. */
+static json_t *walk_page(struct store *store, const struct question *asked, json_t **key,
+                         struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    struct log_question question = {.filters = filters};
+    struct log_question question = {.filters = asked->filters};
     json_t *rows = NULL;
-    if (log_read_question(store, &question, page, error) && log_walk_on(&question, *key, error))
+    if (log_read_question(store, &question, &asked->page, error) &&
+        log_walk_on(&question, *key, error))
         rows = log_ask(store, &question, error);
     json_t *next = rows ? log_walked(&question, rows) : NULL;
     look_end(store, own);
-    if (!next) {
-        if (rows)
-            db_no_memory(&store->db, error);
-        json_decref(rows);
-        return NULL;
-    }
     json_decref(*key);
     *key = next;
     return rows;
+}
+
+json_t *ask_walk(struct store *store, const struct question *question, struct error *error) {
+    const char *text = json_string_value(json_object_get(question->object, "key"));
+    json_t *key = text ? json_read(text, strlen(text), "key", error) : NULL;
+    if (text && !key)
+        return NULL;
+    json_t *rows = walk_page(store, question, &key, error);
+    char *next = key ? json_write(key, NULL) : NULL;
+    json_t *answer = next ? json_pack("{sO,ss}", "rows", rows, "key", next) : NULL;
+    if (rows && !answer)
+        db_no_memory(&store->db, error);
+    free(next);
+    json_decref(rows);
+    json_decref(key);
+    return answer;
 }
 
 json_t *joblog_since(struct store *store, const json_t *filters, const struct joblog_tail *tail,

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/job/question.h"
 #include "time/cycle.h"

@@ -1,6 +1,6 @@
 /* lists.c - lists whose rows are read as their columns say: incidents, operations, suspended
  * instances. */
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 /* ---- incidents ---- */

@@ -5,6 +5,7 @@
  * that have higher numbers. So of these a while is looked at again each time, and what was there
  * before is known. */
 #include "store/rules/ask/joblog.h"
+#include "store/rules/ground/kinds.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

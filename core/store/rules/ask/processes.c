@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "store/rules/ask/why_place.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/ground/variables.h"
 #include "store/rules/process/large_value.h"

@@ -2,28 +2,15 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
 #define MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
 
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/state.h"
 
-/* Rows by filters, as the columns of their kind say. */
-typedef json_t *process_list(struct store *store, const json_t *filters,
-                             const struct store_page *page, struct error *error);
-process_list store_process_instances, store_past, store_tasks;
-
-/* Messages whose time is not over. */
-json_t *store_kept_messages(struct store *store, const json_t *filters,
-                            const struct store_page *page, time_ms now, struct error *error);
-
-/* The instance that runs, or as it ended: one object with `state`. ERROR_NOT_FOUND. */
-json_t *store_process_instance(struct store *store, int64_t id, time_ms now, struct error *error);
 /* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */
 json_t *store_frame(struct store *store, int64_t id, struct error *error);
 /* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,
  * number, kind, hash, deployment, path, text, current, suspended }. With text = false that is null:
  * a large file is not read. ERROR_NOT_FOUND. */
 json_t *store_version(struct store *store, const json_t *question, struct error *error);
-/* What an instance waits for: { instance, frame, jobs, tasks, subscriptions, called, incidents, why
- * }, the last as why_places has it. */
-json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error);
 /* Where the instances of a process stand: { version, instances, suspended, at: [{ activity, state,
  * count }], incidents: [{ activity, count }] }. `version` is the number of the current one. Reads
  * the frame of each instance. ERROR_NOT_FOUND: there is no process of this key. */

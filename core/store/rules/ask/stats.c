@@ -2,7 +2,7 @@
  * (rules §16). */
 #include "base/json.h"
 #include "store/rules/fleet/unserved.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/process/stuck_instance.h"
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "store/rules/ask/why.h"
 #include "base/json.h"
 #include "store/rules/create/occurrence.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/record/history.h"
 #include "time/span.h"

@@ -1,6 +1,6 @@
 #include "store/rules/ask/why_place.h"
 #include "base/json.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/record/frame.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* list.c - questions about batches (rules §17): what is shown of one, and which match. */
 #include "store/batch.h"
 #include "store/rules/batch/batch.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
 static bool list_state(struct query *query, const struct filter *filter, const json_t *value,

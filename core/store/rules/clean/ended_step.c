@@ -1,6 +1,6 @@
 /* ended_step.c - the ended jobs that a verb means, in the order of their ends. */
 #include "store/rules/clean/clean.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/record/log_filters.h"
 
 static json_t *step_row(struct store *store, struct row *row, struct error *error) {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "job/command.h"
 #include "store/rules/fleet/executor_list.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/place/backlog.h"
 #include "store/rules/place/places.h"

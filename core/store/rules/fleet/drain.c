@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "store/rules/fleet/commands.h"
 #include "store/rules/fleet/executor_list.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,14 +107,15 @@ json_t *executor_list_to_json(const struct executor_list *executors, const struc
     return list;
 }
 
-json_t *store_executors(struct store *store, bool all, time_ms now, struct error *error) {
+json_t *ask_executors(struct store *store, const struct question *question, struct error *error) {
+    bool all = json_is_true(json_object_get(question->object, "all"));
     bool own = false;
     struct executor_list executors;
     json_t *list = NULL;
     if (!look_begin(store, &own, error))
         return NULL;
-    if (executor_list_take(&executors, store, all, now, error) &&
-        !(list = executor_list_to_json(&executors, store, now)))
+    if (executor_list_take(&executors, store, all, question->now, error) &&
+        !(list = executor_list_to_json(&executors, store, question->now)))
         db_no_memory(&store->db, error);
     executor_list_clear(&executors);
     look_end(store, own);

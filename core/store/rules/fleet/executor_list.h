@@ -46,7 +46,7 @@ enum serves_stage executor_list_stage(const struct executor_list *executors, enu
 bool executor_info_takes(const struct executor_info *info, const struct catalog_stream *stream,
                          int64_t priority);
 
-/* As `store_executors` gives it. A new reference; NULL: no memory. */
+/* As `ask_executors` gives it. A new reference; NULL: no memory. */
 json_t *executor_list_to_json(const struct executor_list *executors, const struct store *store,
                               time_ms now);
 

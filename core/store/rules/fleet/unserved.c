@@ -1,7 +1,7 @@
 #include "store/rules/fleet/unserved.h"
 #include "base/json.h"
 #include "base/list.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include <stdlib.h>
 #include <string.h>
 

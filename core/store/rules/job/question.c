@@ -1,6 +1,6 @@
 #include "store/rules/job/question.h"
 #include "base/json.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/payload.h"
 #include "store/rules/ground/row.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "store/rules/record/log_filters.h"
 #include "job/outcome.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 
 static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
                            struct error *error) {

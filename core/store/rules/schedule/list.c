@@ -1,7 +1,7 @@
 /* list.c - questions about schedules. */
 #include "base/json.h"
 #include "store/rules/create/cycle.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "time/repeat.h"
 
@@ -74,7 +74,8 @@ static json_t *schedule_read(struct store *store, struct row *row, struct error 
     return NULL;
 }
 
-json_t *store_schedules(struct store *store, const char *name, struct error *error) {
+json_t *ask_schedules(struct store *store, const struct question *question, struct error *error) {
+    const char *name = question->name;
     struct query query = {0};
     query_add(&query, "SELECT s.name, s.source, s.spec, s.paused, s.last, j.id, j.due"
                       " FROM schedule s LEFT JOIN live j ON j.id=s.job");
@@ -102,8 +103,8 @@ static enum answer schedule_job(struct store *store, const char *name, int64_t *
     return found;
 }
 
-json_t *store_schedule_dates(struct store *store, const char *name, int count,
-                             struct error *error) {
+json_t *ask_dates(struct store *store, const struct question *question, struct error *error) {
+    int count = (int)json_integer_value(json_object_get(question->object, "count"));
     bool own = false;
     int64_t job = 0;
     json_t *dates = json_array();
@@ -111,7 +112,7 @@ json_t *store_schedule_dates(struct store *store, const char *name, int count,
         json_decref(dates);
         return NULL;
     }
-    bool done = dates && schedule_job(store, name, &job, error) == YES &&
+    bool done = dates && schedule_job(store, question->name, &job, error) == YES &&
                 (!job || cycle_dates(store, job, count, dates, error));
     look_end(store, own);
     if (done)

@@ -2,6 +2,7 @@
  * boot. Run with spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/db/connection.h"
+#include "store/rules/ground/kinds.h"
 
 static int64_t suspects(struct contract *c) {
     return contract_number(c, "SELECT count(*) FROM suspect");
@@ -103,7 +104,7 @@ static void elsewhere(struct contract *c) {
     if (!fine)
         printf("%s\n", text ? text : c->error.text);
     json_decref(why);
-    json_t *rows = store_executors(c->store, false, NOW, &c->error), *there = NULL;
+    json_t *rows = store_ask(c->store, ASK_EXECUTORS, NULL, NOW, &c->error), *there = NULL;
     json_t *here = json_array_get(rows, 0);
     fine = fine && json_integer_value(json_object_get(here, "running")) == 0 &&
            json_is_integer(json_object_get(here, "waiting")) && (there = json_array_get(rows, 1)) &&

@@ -2,6 +2,7 @@
  * are not acquirable cost nothing, however many there are (rules §2, §4). */
 #include "../contract.h"
 #include "store/intake.h"
+#include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/connection.h"
 
 #define MANY 20000
@@ -318,22 +319,23 @@ static bool make_history(struct contract *c) {
 
 /* The dearest page of a walk that is not among the first ten; 0: it went wrong. */
 static int64_t walk(struct contract *c, bool descending, int64_t *tenth) {
-    struct store_page page = {.sort = "at", .descending = descending, .limit = PAGE};
-    json_t *key = NULL, *rows = NULL;
+    json_t *question =
+        json_pack("{ss,sb,si}", "sort", "at", "descending", descending, "limit", PAGE);
     int64_t dearest = 0, count = 0, turns = 0;
-    do {
-        json_decref(rows);
+    size_t size = PAGE;
+    while (size == PAGE) {
         pages(c->store);
-        if (!(rows = store_log_walk(c->store, NULL, &page, &key, &c->error)))
-            break;
+        json_t *page = store_ask(c->store, ASK_WALK, question, NOW, &c->error);
         int64_t cost = pages(c->store);
-        count += (int64_t)json_array_size(rows);
+        size = json_array_size(json_object_get(page, "rows"));
+        json_object_set(question, "key", json_object_get(page, "key"));
+        json_decref(page);
+        count += (int64_t)size;
         if (++turns == 10)
             *tenth = cost;
         dearest = turns > 10 && cost > dearest ? cost : dearest;
-    } while (json_array_size(rows) == PAGE);
-    json_decref(rows);
-    json_decref(key);
+    }
+    json_decref(question);
     return count == 2 * 20000 + 1 ? dearest : 0;
 }
 

@@ -1,7 +1,7 @@
 /* crash_contract.c - several processes on one file: kill -9, stops, the gate, checkpoints, bells.
  */
 #include "../contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include <errno.h>
 #include <fcntl.h>

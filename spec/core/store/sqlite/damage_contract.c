@@ -1,5 +1,6 @@
 /* damage_contract.c - files that are no store, of another version, or no longer whole. */
 #include "../contract.h"
+#include "store/rules/ground/kinds.h"
 #include <malloc.h>
 #include <sqlite3.h>
 #include <sys/stat.h>

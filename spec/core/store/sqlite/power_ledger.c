@@ -1,6 +1,6 @@
 #include "power_ledger.h"
 #include "base/json.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "power_disk.h"
 #include "power_vfs.h"
 #include "power_work.h"
+#include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/connection.h"
 #include "store/store.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* upgrade_contract.c - a store that an earlier version has left is brought up to date, whole. */
 #include "../contract.h"
-#include "store/rules/ground/columns.h"
+#include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include <sqlite3.h>
 

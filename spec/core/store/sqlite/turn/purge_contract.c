@@ -1,6 +1,7 @@
 /* sweep_contract.c - rows that jobs leave behind as they succeed: nobody ever sees one, and they
  * all go, on random histories against a model, and through kills. */
 #include "../../contract.h"
+#include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/connection.h"
 
 #define BLOCK 1024
