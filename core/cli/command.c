@@ -209,10 +209,66 @@ bool command_date(json_t *command, const char *key, const char *text, struct err
            error_no_memory(error);
 }
 
-bool command_removal(json_t *command, const char *text, struct error *error) {
-    if (!command)
-        return error_no_memory(error);
-    if (strcmp(text, "never") == 0 || strcmp(text, "computed") == 0)
-        return json_put_text(command, "removal_time", text);
-    return command_date(command, "removal_time", text, error);
+/* What is no text. */
+static const struct member {
+    const char *key;
+    enum { MEMBER_NUMBER, MEMBER_DATE, MEMBER_REMOVAL, MEMBER_FLAG } type;
+    int64_t min, max; /* of a number */
+} members[] = {
+    {"priority", MEMBER_NUMBER, INT64_MIN, INT64_MAX},
+    {"retries", MEMBER_NUMBER, 0, INT32_MAX},
+    {"version", MEMBER_NUMBER, 1, INT64_MAX},
+    {"due", MEMBER_DATE},
+    {"at", MEMBER_DATE},
+    {"removal_time", MEMBER_REMOVAL},
+    {"exclusive", MEMBER_FLAG},
+};
+
+static bool member_put(json_t *command, const struct member *member, const char *name,
+                       const char *text, struct error *error) {
+    int64_t number = 0;
+    bool flag = false;
+    json_t *value = NULL;
+    switch (member->type) {
+    case MEMBER_NUMBER:
+        if (!flags_number(name, text, member->min, member->max, &number, error))
+            return false;
+        value = json_integer(number);
+        break;
+    case MEMBER_FLAG:
+        if (!flags_boolean(name, text, &flag, error))
+            return false;
+        value = json_boolean(flag);
+        break;
+    case MEMBER_REMOVAL:
+        if (strcmp(text, "never") != 0 && strcmp(text, "computed") != 0)
+            return command_date(command, member->key, text, error);
+        value = json_string(text);
+        break;
+    case MEMBER_DATE:
+        return command_date(command, member->key, text, error);
+    }
+    return (value && json_put(command, member->key, value)) || error_no_memory(error);
+}
+
+bool command_put(json_t *command, const char *key, const char *name, const char *text,
+                 struct error *error) {
+    for (size_t i = 0; text && i < sizeof members / sizeof *members; i++)
+        if (strcmp(members[i].key, key) == 0)
+            return member_put(command, &members[i], name, text, error);
+    json_t *value = text ? json_string(text) : json_true();
+    return (value && json_put(command, key, value)) || error_no_memory(error);
+}
+
+bool command_members(json_t *command, const struct flags *flags, struct error *error) {
+    bool fine = true;
+    for (size_t i = 0; fine && i < flags->count; i++) {
+        const struct flag_given *given = &flags->given[i];
+        char key[64];
+        if (!(given->flag.form & FLAG_MEMBER))
+            continue;
+        flags_key(given->name, key, sizeof key);
+        fine = command_put(command, key, given->name, flags_text(flags, given->name), error);
+    }
+    return fine;
 }

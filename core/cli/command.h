@@ -25,7 +25,13 @@ bool give_command(struct cli *cli, const struct flags *flags, json_t *command, c
 /* command[key] = the date that a flag or word gives; "none" and NULL: null. */
 bool command_date(json_t *command, const char *key, const char *text, struct error *error);
 
-/* Puts "removal_time" into the command: an instant, "never" or "computed". */
-bool command_removal(json_t *command, const char *text, struct error *error);
+/* command[key] = what the text says, by the key: a number, a date, a removal time ("never" and
+ * "computed" are such, too), true or false, else the text; NULL: true. `name` is that of the flag
+ * or word, for errors. */
+bool command_put(json_t *command, const char *key, const char *name, const char *text,
+                 struct error *error);
+
+/* Does so with all flags given that are members: "--jobs-only" is jobs_only. */
+bool command_members(json_t *command, const struct flags *flags, struct error *error);
 
 #endif

@@ -16,14 +16,6 @@
 #define SORT_MAX 64
 #define TITLE_SIZE 32
 
-/* "--min-priority" as the store knows it: min_priority. */
-static void filter_key(const char *flag, char *key, size_t room) {
-    size_t size = 0;
-    for (flag += 2; *flag && size + 1 < room; flag++)
-        key[size++] = *flag == '-' ? '_' : *flag;
-    key[size] = '\0';
-}
-
 /* A second value of the same filter makes a list of both. */
 static bool value_add(json_t *filters, const char *key, json_t *value, struct error *error) {
     json_t *old = json_object_get(filters, key);
@@ -113,7 +105,7 @@ static bool time_add_filter(json_t *filters, const char *key, const struct flag_
 static bool filter_read(json_t *filters, const struct flag_given *given, struct error *error) {
     const char *kind = given->flag.value;
     char key[64];
-    filter_key(given->name, key, sizeof key);
+    flags_key(given->name, key, sizeof key);
     if (strcmp(kind, "[BOOL]") == 0)
         return switch_add(filters, key, given, error);
     if (strcmp(kind, "N") == 0)
@@ -282,7 +274,7 @@ json_t *list_filters(const struct flags *flags, struct error *error) {
     json_t *filters = json_object();
     bool fine = filters || error_no_memory(error);
     for (size_t i = 0; fine && i < flags->count; i++)
-        if (flags->given[i].flag.form == FLAG_FILTER)
+        if (flags->given[i].flag.form & FLAG_FILTER)
             fine = filter_read(filters, &flags->given[i], error);
     if (fine)
         return filters;

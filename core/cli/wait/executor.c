@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "time/span.h"
@@ -86,23 +87,14 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
     return fine;
 }
 
-/* "drain" and "resume" differ in one word. */
-static bool drain_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    bool draining = strcmp(flags->command->name, "executor drain") == 0;
-    json_t *command =
-        json_pack("{ss,ss}", "verb", draining ? "drain" : "resume", "executor", flags->words[0]);
-    return give_command(cli, flags, command, draining ? "told to drain" : "told to work again",
-                        error);
-}
-
 const struct cli_command executor_commands[] = {
     {"executor list", "[--gone] [--columns NAME,…]", "list the executors of the store", "",
      list_flags, 0, 0, false, false, listed_run},
     {"executor drain", "NAME|ID", "let an executor take nothing more",
      "It ends what it has begun and stays until it is stopped. A name means all that live under "
      "it.",
-     NULL, 1, 1, false, false, drain_run},
+     NULL, 1, 1, false, false, operate_run},
     {"executor resume", "NAME|ID", "let a draining executor work again", "", NULL, 1, 1, false,
-     false, drain_run},
+     false, operate_run},
     {0},
 };

@@ -2,11 +2,11 @@
  * (rules §23). */
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
 #include "cli/shown/trail.h"
-#include <string.h>
 
 /* ---- processes ---- */
 
@@ -19,28 +19,13 @@ static const struct flag process_flags[] = {
 static const struct listing processes = {ASK_PROCESSES, "processes"};
 
 static const struct flag suspend_flags[] = {
-    {"--version", "N", "this version alone"},
-    {"--include-instances", NULL, "its instances, too: their jobs, tasks and commands"},
-    {"--at", "TIME", "then, not now"},
+    {"--version", "N", "this version alone", FLAG_MEMBER},
+    {"--include-instances", NULL, "its instances, too: their jobs, tasks and commands",
+     FLAG_MEMBER},
+    {"--at", "TIME", "then, not now", FLAG_MEMBER},
     COMMAND_FLAGS,
     {0},
 };
-
-static bool suspend_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    bool suspends = strcmp(flags->command->name, "process suspend") == 0;
-    const char *at = flags_text(flags, "--at"), *version = flags_text(flags, "--version");
-    int64_t number = 0;
-    if (version && !flags_number("--version", version, 1, INT64_MAX, &number, error))
-        return false;
-    json_t *command = json_pack(
-        "{ss,ss,sb,so*}", "verb", suspends ? "suspend_process" : "activate_process", "process",
-        flags->words[0], "include_instances", (int)flags_has(flags, "--include-instances"),
-        "version", number ? json_integer(number) : NULL);
-    if (!command || !at || command_date(command, "at", at, error))
-        return give_command(cli, flags, command, suspends ? "suspended" : "activated", error);
-    json_decref(command);
-    return false;
-}
 
 /* ---- instances ---- */
 
@@ -139,14 +124,6 @@ static bool claim_run(struct cli *cli, const struct flags *flags, struct error *
                         "claimed", error);
 }
 
-static bool release_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id;
-    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
-           give_command(cli, flags,
-                        json_pack("{ss,sI}", "verb", "set_assignee", "task", (json_int_t)id),
-                        "released", error);
-}
-
 /* ---- kept messages ---- */
 
 static const struct flag message_flags[] = {
@@ -164,9 +141,9 @@ const struct cli_command running_commands[] = {
     {"process suspend", "KEY [--version N] [--include-instances] [--at TIME]",
      "let nothing of it start, and later jobs wait",
      "Its start timers wait, too. --include-instances: so do the jobs that are there.",
-     suspend_flags, 1, 1, false, false, suspend_run},
+     suspend_flags, 1, 1, false, false, operate_run},
     {"process activate", "KEY [--version N] [--include-instances] [--at TIME]",
-     "end its suspension", "", suspend_flags, 1, 1, false, false, suspend_run},
+     "end its suspension", "", suspend_flags, 1, 1, false, false, operate_run},
     {"instance list", "[--process NAME,…] [--key NAME,…] … [--ended] | --text",
      "list the instances of processes",
      "Of an instance of plain jobs, which is a text, only its suspension is kept; job list\n"
@@ -181,7 +158,7 @@ const struct cli_command running_commands[] = {
     {"task claim", "ID [--as NAME]", "give a task to yourself", "Refused if it is another one's.",
      claim_flags, 1, 1, false, false, claim_run},
     {"task release", "ID", "let others claim a task", "", release_flags, 1, 1, false, false,
-     release_run},
+     operate_run},
     {"message list", "[--name NAME,…] [--key NAME,…]",
      "list the messages that nothing waits for yet", "", message_flags, 0, 0, false, false,
      list_run, &messages},

@@ -55,10 +55,17 @@ const struct flag *flag_next(struct flag_walk *walk) {
     if (!flag->name)
         return NULL;
     walk->at++;
-    if (flag->form == FLAG_FILTERS)
+    if (flag->form & FLAG_FILTERS)
         walk->filter = engine_ask_table(flag->kind)->filters;
     bool passed = walk->filter || (walk->common && has_itself(walk->command, flag->name));
     return passed ? flag_next(walk) : flag;
+}
+
+void flags_key(const char *flag, char *key, size_t room) {
+    size_t size = 0;
+    for (flag += 2; *flag && size + 1 < room; flag++)
+        key[size++] = *flag == '-' ? '_' : *flag;
+    key[size] = '\0';
 }
 
 /* "lock_time" == "--lock-time", with the dashes of the flag left out already. */

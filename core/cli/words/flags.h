@@ -12,11 +12,11 @@ struct cli;
 struct flags;
 struct listing;
 
-/* Whose a flag is. */
+/* Whose a flag is: 0: the verb reads it; or some of these. */
 enum flag_form {
-    FLAG_OWN,    /* the verb's: it reads it */
-    FLAG_FILTER, /* the list's: it is a filter, see cli/list.h */
-    FLAG_FILTERS /* the row stands for all filters of `kind` */
+    FLAG_FILTERS = 1, /* the row stands for all filters of `kind` */
+    FLAG_FILTER = 2,  /* the list's: it is a filter, see cli/list.h */
+    FLAG_MEMBER = 4,  /* the command's: a member of its name, see cli/command.h */
 };
 
 struct flag {
@@ -24,7 +24,7 @@ struct flag {
     const char *value; /* what the help calls its value: "N"; NULL: a switch; "[URL]": optional, and
                           then only after `=`, or as the next word if that names a store */
     const char *help;
-    enum flag_form form;
+    int form; /* of enum flag_form */
     enum ask_kind kind;
 };
 
@@ -94,6 +94,9 @@ struct flag_walk {
 struct flag_walk flag_walk(const struct cli_command *command);
 /* NULL: that was all. A flag of a filter holds until the next call. */
 const struct flag *flag_next(struct flag_walk *walk);
+
+/* "--min-priority" as the store knows it: min_priority. */
+void flags_key(const char *flag, char *key, size_t room);
 
 /* The setting that a flag names, with underscores ("lock_time" for "--lock-time"), or NULL. */
 const char *flags_setting(const char *flag);

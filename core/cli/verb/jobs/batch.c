@@ -4,11 +4,11 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
 #include "job/command.h"
-#include <string.h>
 
 #define FAILURES_SHOWN 20 /* of one batch, by `show` */
 #define FAILURES_MAX 1000000
@@ -26,13 +26,13 @@ static const struct flag act_flags[] = {DRY_RUN_FLAG, {0}};
 
 static const struct flag delete_flags[] = {
     DRY_RUN_FLAG,
-    {"--history", NULL, "keep nothing of it; also of one that has ended"},
+    {"--history", NULL, "keep nothing of it; also of one that has ended", FLAG_MEMBER},
     {0},
 };
 
 static const struct flag suspend_flags[] = {
     DRY_RUN_FLAG,
-    {"--jobs-only", NULL, "its execution jobs alone: its seed and its monitor go on"},
+    {"--jobs-only", NULL, "its execution jobs alone: its seed and its monitor go on", FLAG_MEMBER},
     {0},
 };
 
@@ -181,54 +181,6 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     return done && fine;
 }
 
-/* ---- verbs ---- */
-
-static const struct act {
-    const char *name, *verb, *done;
-} acts[] = {
-    {"batch suspend", "suspend_batch", "suspended"},
-    {"batch activate", "activate_batch", "activated"},
-    {"batch delete", "delete_batch", "deleted"},
-    {"batch retry-failed", "retry_failed", "retried"},
-};
-
-static bool act_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    const struct act *act = acts;
-    int64_t id;
-    while (strcmp(act->name, flags->command->name) != 0)
-        act++;
-    if (!id_read(flags, &id, error))
-        return false;
-    json_t *command = json_pack("{ss, sI}", "verb", act->verb, "batch", (json_int_t)id);
-    if (command && flags_has(flags, "--history"))
-        json_put(command, "history", json_true());
-    if (command && flags_has(flags, "--jobs-only"))
-        json_put(command, "jobs_only", json_true());
-    return give_command(cli, flags, command, act->done, error);
-}
-
-static bool priority_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id, priority;
-    return id_read(flags, &id, error) &&
-           flags_number("priority", flags->words[1], INT64_MIN, INT64_MAX, &priority, error) &&
-           give_command(cli, flags,
-                        json_pack("{ss, sI, sI}", "verb", "set_batch_priority", "batch",
-                                  (json_int_t)id, "priority", (json_int_t)priority),
-                        "changed", error);
-}
-
-static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id;
-    if (!id_read(flags, &id, error))
-        return false;
-    json_t *command =
-        json_pack("{ss, sI}", "verb", "set_batch_removal_time", "batch", (json_int_t)id);
-    if (command_removal(command, flags->words[1], error))
-        return give_command(cli, flags, command, "changed", error);
-    json_decref(command);
-    return false;
-}
-
 const struct cli_command batch_commands[] = {
     {"batch create", "TYPE --ids ID,… | --ids-from FILE | FILTERS …", "do one thing to many ids",
      "TYPE is a stock one (set-job-retries, set-job-priority, set-due-date, recalculate-due-date,\n"
@@ -244,16 +196,17 @@ const struct cli_command batch_commands[] = {
     {"batch failed", "ID", "list the ids that have failed, with reasons", "", failed_flags, 1, 1,
      false, false, failed_run},
     {"batch suspend", "ID [--jobs-only]", "keep its jobs from being run, and later ones", "",
-     suspend_flags, 1, 1, false, false, act_run},
+     suspend_flags, 1, 1, false, false, operate_run},
     {"batch priority", "ID N", "give its jobs a priority, and later ones", "", act_flags, 2, 2,
-     false, false, priority_run},
+     false, false, operate_run},
     {"batch removal-time", "ID TIME|never|computed", "say when a batch that has ended goes",
-     "computed: from its end and its time to live.", act_flags, 2, 2, false, false, removal_run},
-    {"batch activate", "ID", "let its jobs run again", "", act_flags, 1, 1, false, false, act_run},
+     "computed: from its end and its time to live.", act_flags, 2, 2, false, false, operate_run},
+    {"batch activate", "ID", "let its jobs run again", "", act_flags, 1, 1, false, false,
+     operate_run},
     {"batch retry-failed", "ID [--wait]", "give its failed jobs runs again", "", retry_flags, 1, 1,
-     false, false, act_run},
+     false, false, operate_run},
     {"batch delete", "ID [--history]", "delete its jobs",
      "It stays in the list as deleted, unless nothing of it is kept.", delete_flags, 1, 1, false,
-     false, act_run},
+     false, operate_run},
     {0},
 };

@@ -104,7 +104,8 @@ static bool spec_read(struct making *making, const struct flags *flags, struct e
 /* ---- its ids ---- */
 
 static bool is_filter(const struct making *making, const struct flag *flag) {
-    return flag->form == FLAG_FILTER && !(making->enqueues && strcmp(flag->name, "--handler") == 0);
+    return (flag->form & FLAG_FILTER) &&
+           !(making->enqueues && strcmp(flag->name, "--handler") == 0);
 }
 
 static bool query_read(struct making *making, const struct flags *flags, struct error *error) {

@@ -1,11 +1,10 @@
 /* cleanup.c - what an operator does to the history (rules §18). */
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/select.h"
+#include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
-#include <string.h>
 
 static const struct flag select_flags[] = {
     {"--job", "ID,…", "of these jobs", FLAG_FILTER},
@@ -105,30 +104,6 @@ static bool clean_run(struct cli *cli, const struct flags *flags, struct error *
     return fine && clean_say(cli, run.made, run.made_count, error);
 }
 
-/* ---- ended jobs ---- */
-
-static bool ended_run(struct cli *cli, const struct flags *flags, json_t *command, int own,
-                      const char *done, struct error *error) {
-    if (command && select_read(command, flags, own, error))
-        return give_command(cli, flags, command, done, error);
-    json_decref(command);
-    return command ? false : error_no_memory(error);
-}
-
-static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    json_t *command = json_pack("{ss}", "verb", "set_removal_time");
-    if (!command_removal(command, flags->words[0], error)) {
-        json_decref(command);
-        return false;
-    }
-    return ended_run(cli, flags, command, 1, "changed", error);
-}
-
-static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return ended_run(cli, flags, json_pack("{ss}", "verb", "delete_history"), 0,
-                     "removed from the history", error);
-}
-
 #define SELECTS                                                                                    \
     "By ids, or by the filters of log. Ids are looked at first: if one is missing nothing is\n"    \
     "done. More than 1000 are done 1000 at a time."
@@ -141,8 +116,8 @@ const struct cli_command cleanup_commands[] = {
      0, 0, true, false, clean_run},
     {"history removal-time", "TIME|never|computed ID…|FILTERS", "say when ended jobs go",
      "computed: from their end and history_ttl.\n" SELECTS, select_flags, 1, -1, false, false,
-     removal_run},
+     operate_run},
     {"history delete", "ID…|FILTERS", "remove ended jobs from the history", SELECTS, select_flags,
-     0, -1, false, false, delete_run},
+     0, -1, false, false, operate_run},
     {0},
 };

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
@@ -33,54 +34,24 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     return fine;
 }
 
-static bool annotate_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id;
-    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
-           give_command(cli, flags,
-                        json_pack("{ss,sI,ss}", "verb", "annotate", "incident", (json_int_t)id,
-                                  "note", flags->words[1]),
-                        "annotated", error);
-}
-
 static const struct flag annotate_flags[] = {DRY_RUN_FLAG, {0}};
 
 static const struct flag resolve_flags[] = {
     DRY_RUN_FLAG,
-    {"--note", "TEXT", "keep a note with it"},
+    {"--note", "TEXT", "keep a note with it", FLAG_MEMBER},
     {0},
 };
-
-static bool resolve_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id;
-    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
-           give_command(cli, flags,
-                        json_pack("{ss,sI,ss?}", "verb", "resolve", "incident", (json_int_t)id,
-                                  "note", flags_text(flags, "--note")),
-                        "resolved", error);
-}
-
-static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id;
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
-        return false;
-    json_t *command =
-        json_pack("{ss, sI}", "verb", "set_incident_removal_time", "incident", (json_int_t)id);
-    if (command_removal(command, flags->words[1], error))
-        return give_command(cli, flags, command, "changed", error);
-    json_decref(command);
-    return false;
-}
 
 const struct cli_command incident_commands[] = {
     {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
      false, false, list_run, &listing},
     {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
     {"incident annotate", "ID NOTE", "keep a note with an incident", "", annotate_flags, 2, 2,
-     false, false, annotate_run},
+     false, false, operate_run},
     {"incident resolve", "ID [--note TEXT]", "close an incident, its job untouched", "",
-     resolve_flags, 1, 1, false, false, resolve_run},
+     resolve_flags, 1, 1, false, false, operate_run},
     {"incident removal-time", "ID TIME|never|computed", "say when an ended incident goes",
      "computed: from its end and its time to live.", annotate_flags, 2, 2, false, false,
-     removal_run},
+     operate_run},
     {0},
 };

@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
-#include <string.h>
 
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
@@ -79,14 +79,14 @@ static const struct flag priority_flags[] = {
 };
 
 static const struct flag suspension_flags[] = {
-    {"--include-jobs", NULL, "also the jobs there are"},
-    {"--at", "TIME", "then, not now"},
+    {"--include-jobs", NULL, "also the jobs there are", FLAG_MEMBER},
+    {"--at", "TIME", "then, not now", FLAG_MEMBER},
     COMMAND_FLAGS,
     {0},
 };
 
 static const struct flag retries_flags[] = {
-    {"--due", "TIME", "not before this instant; none: at once"},
+    {"--due", "TIME", "not before this instant; none: at once", FLAG_MEMBER},
     COMMAND_FLAGS,
     {0},
 };
@@ -113,32 +113,6 @@ static bool priority_run(struct cli *cli, const struct flags *flags, struct erro
     return give_command(cli, flags, command, "changed", error);
 }
 
-static bool suspension_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    bool suspends = strcmp(flags->command->name, "definition suspend") == 0;
-    const char *at = flags_text(flags, "--at");
-    json_t *command = command_new(flags, suspends ? "suspend_definition" : "activate_definition");
-    if (command)
-        json_put(command, "include_jobs", json_boolean(flags_has(flags, "--include-jobs")));
-    if (!command || !at || command_date(command, "at", at, error))
-        return give_command(cli, flags, command, suspends ? "suspended" : "activated", error);
-    json_decref(command);
-    return false;
-}
-
-static bool retries_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t retries;
-    if (!flags_number("retries", flags->words[1], 0, INT32_MAX, &retries, error))
-        return false;
-    json_t *command = command_new(flags, "set_definition_retries");
-    if (command)
-        json_put(command, "retries", json_integer(retries));
-    if (!command || !flags_has(flags, "--due") ||
-        command_date(command, "due", flags_text(flags, "--due"), error))
-        return give_command(cli, flags, command, "retried", error);
-    json_decref(command);
-    return false;
-}
-
 const struct cli_command definition_commands[] = {
     {"definition list", "[--suspended] [--overridden] …", "list definitions and their jobs", "",
      list_flags, 0, 0, false, false, listed_run},
@@ -148,11 +122,11 @@ const struct cli_command definition_commands[] = {
      "Goes before the definition's own, for jobs created from now on.", priority_flags, 1, 2, false,
      false, priority_run},
     {"definition suspend", "NAME [--include-jobs] [--at TIME]", "create its jobs suspended", "",
-     suspension_flags, 1, 1, false, false, suspension_run},
+     suspension_flags, 1, 1, false, false, operate_run},
     {"definition activate", "NAME [--include-jobs] [--at TIME]", "end its suspension", "",
-     suspension_flags, 1, 1, false, false, suspension_run},
+     suspension_flags, 1, 1, false, false, operate_run},
     {"definition retries", "NAME N [--due TIME]", "give its dead jobs runs again",
      "Only jobs without retries are touched; their incidents are resolved.", retries_flags, 2, 2,
-     false, false, retries_run},
+     false, false, operate_run},
     {0},
 };
