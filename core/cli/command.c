@@ -261,14 +261,13 @@ bool command_put(json_t *command, const char *key, const char *name, const char 
 }
 
 bool command_members(json_t *command, const struct flags *flags, struct error *error) {
-    bool fine = true;
-    for (size_t i = 0; fine && i < flags->count; i++) {
-        const struct flag_given *given = &flags->given[i];
+    for (const struct flag *flag = flags->command->flags; flag && flag->name; flag++) {
         char key[64];
-        if (!(given->flag.form & FLAG_MEMBER))
+        if (!(flag->form & FLAG_MEMBER) || !flags_has(flags, flag->name))
             continue;
-        flags_key(given->name, key, sizeof key);
-        fine = command_put(command, key, given->name, flags_text(flags, given->name), error);
+        flags_key(flag->name, key, sizeof key);
+        if (!command_put(command, key, flag->name, flags_text(flags, flag->name), error))
+            return false;
     }
-    return fine;
+    return true;
 }

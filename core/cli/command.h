@@ -31,7 +31,8 @@ bool command_date(json_t *command, const char *key, const char *text, struct err
 bool command_put(json_t *command, const char *key, const char *name, const char *text,
                  struct error *error);
 
-/* Does so with all flags given that are members: "--jobs-only" is jobs_only. */
+/* Does so with all flags given that are members, in the order of the help: "--jobs-only" is
+ * jobs_only. */
 bool command_members(json_t *command, const struct flags *flags, struct error *error);
 
 #endif

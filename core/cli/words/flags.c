@@ -295,6 +295,15 @@ const char *flags_text(const struct flags *flags, const char *name) {
     return given ? given->value : NULL;
 }
 
+bool flags_check_from(const struct flags *flags, struct error *error) {
+    bool many = flags_has(flags, "--from");
+    for (const struct flag *flag = flags->command->flags; flag->name; flag++)
+        if ((flag->form & (many ? FLAG_ONE : FLAG_MANY)) && flags_has(flags, flag->name))
+            return error_set(error, ERROR_USAGE, "%s %s with --from", flag->name,
+                             many ? "does not go" : "goes");
+    return true;
+}
+
 bool flags_number(const char *what, const char *text, int64_t min, int64_t max, int64_t *value,
                   struct error *error) {
     char *end;

@@ -17,6 +17,8 @@ enum flag_form {
     FLAG_FILTERS = 1, /* the row stands for all filters of `kind` */
     FLAG_FILTER = 2,  /* the list's: it is a filter, see cli/list.h */
     FLAG_MEMBER = 4,  /* the command's: a member of its name, see cli/command.h */
+    FLAG_ONE = 8,     /* goes with one command on the line, not with --from */
+    FLAG_MANY = 16    /* goes with --from alone */
 };
 
 struct flag {
@@ -70,6 +72,9 @@ bool flags_has(const struct flags *flags, const char *name);
 
 /* The last value given, or NULL. */
 const char *flags_text(const struct flags *flags, const char *name);
+
+/* Refuses flags that do not go with --from, or go with it alone. */
+bool flags_check_from(const struct flags *flags, struct error *error);
 
 /* Leaves *value as it is if the flag is absent. False: not an integer of min … max. */
 bool flags_integer(const struct flags *flags, const char *name, int64_t min, int64_t max,

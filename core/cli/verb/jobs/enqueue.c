@@ -1,6 +1,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
@@ -20,28 +21,34 @@ enum { COUNT_CHUNK = 1000 };        /* jobs a transaction */
 
 static const struct flag enqueue_flags[] = {
     {"--at", "TIME",
-     "due then: \"2026-12-24 18:00\", \"tomorrow 08:00\", +1h, in this shell's zone"},
-    {"--in", "SPAN", "due after this span (5m, 1h30m, PT5M, or seconds)"},
-    {"--cycle", "CYCLE", "again and again: R/PT5M, R3/2026-01-01T08:00:00Z/P1D, or cron"},
-    {"--zone", "NAME", "of the cycle's local times, such as Europe/Berlin (UTC)"},
-    {"--misfire", "POLICY", "of missed dates: once (one late run), all or skip"},
-    {"--priority", "N", "instead of the handler's own"},
-    {"--lane", "KEY", "one job of a lane runs at a time"},
-    {"--exclusive", "BOOL", "false: beside the others of its lane"},
-    {"--instance", "KEY", "what the job belongs to; the lane too, unless --lane is given"},
-    {"--root", "KEY", "the top of its instance's hierarchy"},
-    {"--activity", "NAME", "the step it stands for"},
-    {"--tenant", "NAME", "on whose behalf"},
-    {"--category", "NAME", "instead of the handler's own"},
-    {"--retries", "N", "runs, instead of the configured number"},
-    {"--unique", "KEY", "no second job of this handler while one that has the key is not done"},
-    {"--on-conflict", "POLICY",
-     "keep the one there (the default), replace what it does, or refuse"},
-    {"--unique-for", "SPAN", "the key is kept so long from now, even if the job is done before"},
-    {"--unchecked", NULL, "the handler need not be known yet"},
-    {"--count", "N", "so many equal jobs; prints count, first and last id"},
+     "due then: \"2026-12-24 18:00\", \"tomorrow 08:00\", +1h, in this shell's zone", FLAG_ONE},
+    {"--in", "SPAN", "due after this span (5m, 1h30m, PT5M, or seconds)", FLAG_ONE},
+    {"--cycle", "CYCLE", "again and again: R/PT5M, R3/2026-01-01T08:00:00Z/P1D, or cron",
+     FLAG_MEMBER | FLAG_ONE},
+    {"--zone", "NAME", "of the cycle's local times, such as Europe/Berlin (UTC)",
+     FLAG_MEMBER | FLAG_ONE},
+    {"--misfire", "POLICY", "of missed dates: once (one late run), all or skip",
+     FLAG_MEMBER | FLAG_ONE},
+    {"--priority", "N", "instead of the handler's own", FLAG_MEMBER | FLAG_ONE},
+    {"--lane", "KEY", "one job of a lane runs at a time", FLAG_MEMBER | FLAG_ONE},
+    {"--exclusive", "BOOL", "false: beside the others of its lane", FLAG_MEMBER | FLAG_ONE},
+    {"--instance", "KEY", "what the job belongs to; the lane too, unless --lane is given",
+     FLAG_MEMBER | FLAG_ONE},
+    {"--root", "KEY", "the top of its instance's hierarchy", FLAG_MEMBER | FLAG_ONE},
+    {"--activity", "NAME", "the step it stands for", FLAG_MEMBER | FLAG_ONE},
+    {"--tenant", "NAME", "on whose behalf", FLAG_MEMBER | FLAG_ONE},
+    {"--category", "NAME", "instead of the handler's own", FLAG_MEMBER | FLAG_ONE},
+    {"--retries", "N", "runs, instead of the configured number", FLAG_MEMBER | FLAG_ONE},
+    {"--unique", "KEY", "no second job of this handler while one that has the key is not done",
+     FLAG_MEMBER | FLAG_ONE},
+    {"--on-conflict", "POLICY", "keep the one there (the default), replace what it does, or refuse",
+     FLAG_MEMBER | FLAG_ONE},
+    {"--unique-for", "SPAN", "the key is kept so long from now, even if the job is done before",
+     FLAG_ONE},
+    {"--unchecked", NULL, "the handler need not be known yet", FLAG_MEMBER},
+    {"--count", "N", "so many equal jobs; prints count, first and last id", FLAG_ONE},
     {"--from", "FILE", "one JSON object a line ({handler, payload, due, …}); -: standard input"},
-    {"--skip-bad", NULL, "with --from: list bad lines and write the rest"},
+    {"--skip-bad", NULL, "with --from: list bad lines and write the rest", FLAG_MANY},
     {"--ids", NULL, "print every id"},
     {"--request", "KEY", "asking again with the same key and content is harmless: the same answer"},
     {0},
@@ -120,55 +127,24 @@ static bool time_put(const struct flags *flags, json_t *spec, struct error *erro
                      (json_put_time(spec, "at", at) || error_no_memory(error)));
 }
 
-static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
-    static const char *const names[][2] = {
-        {"--cycle", "cycle"},
-        {"--zone", "zone"},
-        {"--misfire", "misfire"},
-        {"--lane", "lane"},
-        {"--instance", "instance"},
-        {"--root", "root"},
-        {"--activity", "activity"},
-        {"--tenant", "tenant"},
-        {"--category", "category"},
-        {"--unique", "unique"},
-        {"--on-conflict", "on_conflict"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = flags_text(flags, names[i][0]);
-        if (text && !text_put(spec, names[i][1], text, error))
-            return false;
-    }
-    if (!time_put(flags, spec, error) || !span_put(flags, "--in", "after", spec, error))
+/* What is not a member of its name. */
+static bool others_put(const struct cli *cli, const struct flags *flags, json_t *spec,
+                       struct error *error) {
+    if (!time_put(flags, spec, error) || !span_put(flags, "--in", "after", spec, error) ||
+        !span_put(flags, "--unique-for", "unique_for", spec, error))
         return false;
-    return span_put(flags, "--unique-for", "unique_for", spec, error) &&
-           text_put(spec, "handler", flags->words[0], error);
-}
-
-static bool values_put(const struct flags *flags, json_t *spec, struct error *error) {
-    int64_t priority = 0, retries = 0;
-    bool exclusive = false;
-    if (!flags_integer(flags, "--priority", INT64_MIN, INT64_MAX, &priority, error) ||
-        !flags_integer(flags, "--retries", 1, INT32_MAX, &retries, error))
-        return false;
-    const char *text = flags_text(flags, "--exclusive");
-    if (text && !flags_boolean("--exclusive", text, &exclusive, error))
-        return false;
-    return ((!flags_has(flags, "--priority") ||
-             json_put(spec, "priority", json_integer(priority))) &&
-            (retries == 0 || json_put(spec, "retries", json_integer(retries))) &&
-            (!text || json_put(spec, "exclusive", json_boolean(exclusive))) &&
-            (!flags_has(flags, "--unchecked") || json_put(spec, "unchecked", json_true()))) ||
-           error_no_memory(error);
+    return text_put(spec, "handler", flags->words[0], error) &&
+           payload_put(cli, flags, spec, error);
 }
 
 /* What the command line says as job_spec_read takes it; NULL: error. */
 static json_t *spec_make(const struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t retries = 0;
     json_t *spec = json_object();
     if (!spec)
         error_no_memory(error);
-    else if (texts_put(flags, spec, error) && values_put(flags, spec, error) &&
-             payload_put(cli, flags, spec, error))
+    else if (flags_integer(flags, "--retries", 1, INT32_MAX, &retries, error) &&
+             command_members(spec, flags, error) && others_put(cli, flags, spec, error))
         return spec;
     json_decref(spec);
     return NULL;
@@ -321,23 +297,13 @@ static bool from_enqueue(const struct cli *cli, const struct flags *flags, struc
 
 /* --from says everything about its jobs itself. */
 static bool usage_check(const struct flags *flags, struct error *error) {
-    static const char *const own[] = {
-        "--at",       "--in",        "--cycle",    "--zone",   "--misfire",     "--priority",
-        "--lane",     "--exclusive", "--instance", "--root",   "--activity",    "--tenant",
-        "--category", "--retries",   "--count",    "--unique", "--on-conflict", "--unique-for"};
-    if (!flags_has(flags, "--from")) {
-        if (flags_has(flags, "--skip-bad"))
-            return error_set(error, ERROR_USAGE, "--skip-bad goes with --from");
-        return flags->word_count > 0 ||
-               error_set(error, ERROR_USAGE, "enqueue needs a HANDLER (or --from FILE)");
-    }
-    if (flags->word_count > 0)
+    bool many = flags_has(flags, "--from");
+    if (many && flags->word_count > 0)
         return error_set(error, ERROR_USAGE, "unexpected \"%s\" (--from names handlers itself)",
                          flags->words[0]);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (flags_has(flags, own[i]))
-            return error_set(error, ERROR_USAGE, "%s does not go with --from", own[i]);
-    return true;
+    return flags_check_from(flags, error) &&
+           (many || flags->word_count > 0 ||
+            error_set(error, ERROR_USAGE, "enqueue needs a HANDLER (or --from FILE)"));
 }
 
 static bool request_check(const struct flags *flags, struct error *error) {

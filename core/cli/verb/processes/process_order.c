@@ -1,6 +1,7 @@
 /* process_order.c - commands to instances of processes. Each is walked here, by the handlers of the
  * script folder, and is written when the verb ends; without the folder a job does it. */
 #include "base/json.h"
+#include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/verb/processes/process_from.h"
@@ -12,9 +13,9 @@
 #include <string.h>
 
 #define VARIABLES_FLAG                                                                             \
-    { "--variables", "JSON", "an object with their values; name=value goes before it" }
+    { "--variables", "JSON", "an object with their values; name=value goes before it", FLAG_ONE }
 #define WAY_FLAGS                                                                                  \
-    {"--wait", NULL, "let a job do it, and wait for its end"},                                     \
+    {"--wait", NULL, "let a job do it, and wait for its end", FLAG_ONE},                           \
         {"--timeout", "SPAN", "with --wait: give up after this span (30s, 5m, PT5M, or seconds)"}, \
     {                                                                                              \
         "--now", NULL, "here, if need be by the handlers of the store's deployment"                \
@@ -181,12 +182,13 @@ static bool act(struct cli *cli, const struct flags *flags, json_t *command, boo
            say(cli, &done, before, after, error);
 }
 
-/* Adds the words from `first` on as variables. Takes the command over, NULL: a word is no text. */
+/* Adds the flags that are members, and the words from `first` on as variables. Takes the command
+ * over; NULL: memory is out. */
 static json_t *with_variables(json_t *command, const struct flags *flags, int first,
                               struct error *error) {
     if (!command)
-        error_set(error, ERROR_INVALID, "%s: not valid UTF-8", flags->command->name);
-    else if (variables_put(command, flags, first, error))
+        error_no_memory(error);
+    else if (command_members(command, flags, error) && variables_put(command, flags, first, error))
         return command;
     json_decref(command);
     return NULL;
@@ -219,18 +221,13 @@ static bool say_many(const struct cli *cli, struct process_from *from, int64_t j
 }
 
 static bool from_check(const struct flags *flags, struct error *error) {
-    static const char *const own[] = {"--key",   "--variables", "--keep",  "--wait",
-                                      "--token", "--instance",  "--starts"};
     if (flags->word_count > 1)
         return error_set(error, ERROR_USAGE, "unexpected \"%s\" (--from has the variables itself)",
                          flags->words[1]);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (flags_has(flags, own[i]))
-            return error_set(error, ERROR_USAGE, "%s does not go with --from", own[i]);
-    return true;
+    return flags_check_from(flags, error);
 }
 
-/* Takes the command over, which each line adds to; NULL: a word is no text. */
+/* Takes the command over, which each line adds to; NULL: memory is out. */
 static bool act_many(struct cli *cli, const struct flags *flags, json_t *command,
                      const char *const *keys, const char *done, struct error *error) {
     struct process_from from = {.path = flags_text(flags, "--from"),
@@ -238,9 +235,9 @@ static bool act_many(struct cli *cli, const struct flags *flags, json_t *command
                                 .keys = keys,
                                 .interactive = cli->interactive};
     struct engine_order given = {.now = flags_has(flags, "--now")};
-    bool fine = command || error_set(error, ERROR_INVALID, "not valid UTF-8");
-    struct engine *engine =
-        fine && from_check(flags, error) ? order_engine(cli, flags, true, error) : NULL;
+    bool fine = command ? from_check(flags, error) && command_members(command, flags, error)
+                        : error_no_memory(error);
+    struct engine *engine = fine ? order_engine(cli, flags, true, error) : NULL;
     fine = engine && process_from(&from, engine, &given, error) &&
            say_many(cli, &from, given.job, done, error);
     if (fine && given.job)
@@ -255,12 +252,7 @@ static bool act_many(struct cli *cli, const struct flags *flags, json_t *command
 
 static bool start_run(struct cli *cli, const struct flags *flags, struct error *error) {
     static const char *const keys[] = {"key", "version", "tag", "tenant", NULL};
-    int64_t version = 0;
-    if (!flags_integer(flags, "--version", 1, INT64_MAX, &version, error))
-        return false;
-    json_t *command =
-        json_pack("{ss,ss,ss*,so*}", "kind", "start", "process", flags->words[0], "key",
-                  flags_text(flags, "--key"), "version", version ? json_integer(version) : NULL);
+    json_t *command = json_pack("{ss,ss}", "kind", "start", "process", flags->words[0]);
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "instances started", error);
     command = with_variables(command, flags, 1, error);
@@ -285,22 +277,17 @@ static bool trigger_run(struct cli *cli, const struct flags *flags, struct error
     json_t *command = command_of("trigger", "instance", flags, named ? 2 : 1, error);
     if (command && named && !json_put_text(command, "activity", flags->words[1])) {
         json_decref(command);
-        return error_set(error, ERROR_INVALID, "ACTIVITY: not valid UTF-8");
+        return error_no_memory(error);
     }
     return act(cli, flags, command, false, "instance ", " goes on", error);
 }
 
 static bool cancel_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    const char *reason = flags_text(flags, "--reason");
-    json_t *command = command_of("cancel", "instance", flags, 1, error);
-    if (command && reason && !json_put_text(command, "reason", reason)) {
-        json_decref(command);
-        return error_set(error, ERROR_INVALID, "--reason: not valid UTF-8");
-    }
-    return act(cli, flags, command, false, "instance ", " cancelled", error);
+    return act(cli, flags, command_of("cancel", "instance", flags, 1, error), false, "instance ",
+               " cancelled", error);
 }
 
-/* Which of those that wait the message is for; NULL: error, or a word is no text. */
+/* Which of those that wait the message is for; NULL: error. */
 static json_t *message_command(const struct flags *flags, struct error *error) {
     int64_t instance = 0, token = 0;
     bool starts = flags_has(flags, "--starts");
@@ -315,13 +302,11 @@ static json_t *message_command(const struct flags *flags, struct error *error) {
         error_set(error, ERROR_USAGE, "--starts does not go with --instance and --keep");
         return NULL;
     }
-    json_t *command =
-        json_pack("{ss,ss,ss*,ss*,so*,so*,so*}", "kind", "message", "message", flags->words[0],
-                  "key", flags_text(flags, "--key"), "keep", flags_text(flags, "--keep"),
-                  "instance", instance ? json_integer(instance) : NULL, "token",
-                  token ? json_integer(token) : NULL, "starts", starts ? json_true() : NULL);
+    json_t *command = json_pack("{ss,ss,so*,so*}", "kind", "message", "message", flags->words[0],
+                                "instance", instance ? json_integer(instance) : NULL, "token",
+                                token ? json_integer(token) : NULL);
     if (!command)
-        error_set(error, ERROR_INVALID, "not valid UTF-8");
+        error_no_memory(error);
     return command;
 }
 
@@ -338,22 +323,22 @@ static bool message_run(struct cli *cli, const struct flags *flags, struct error
 
 static const struct flag start_flags[] = {
     VARIABLES_FLAG,
-    {"--key", "TEXT", "its business key"},
-    {"--version", "N", "this version, not the newest"},
+    {"--key", "TEXT", "its business key", FLAG_MEMBER | FLAG_ONE},
+    {"--version", "N", "this version, not the newest", FLAG_MEMBER},
     {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
     {0},
 };
 static const struct flag variable_flags[] = {VARIABLES_FLAG, WAY_FLAGS, {0}};
 static const struct flag cancel_flags[] = {
-    {"--reason", "TEXT", "kept with its end"}, WAY_FLAGS, {0}};
+    {"--reason", "TEXT", "kept with its end", FLAG_MEMBER}, WAY_FLAGS, {0}};
 static const struct flag message_flags[] = {
     VARIABLES_FLAG,
-    {"--key", "TEXT", "what the receiver waits for with the name"},
-    {"--instance", "ID", "only this instance"},
-    {"--token", "N", "only this of its tokens, as \"instance show --json\" has them"},
-    {"--starts", NULL, "only start events"},
-    {"--keep", "SPAN", "so long, if nothing waits for it yet"},
+    {"--key", "TEXT", "what the receiver waits for with the name", FLAG_MEMBER | FLAG_ONE},
+    {"--instance", "ID", "only this instance", FLAG_ONE},
+    {"--token", "N", "only this of its tokens, as \"instance show --json\" has them", FLAG_ONE},
+    {"--starts", NULL, "only start events", FLAG_MEMBER | FLAG_ONE},
+    {"--keep", "SPAN", "so long, if nothing waits for it yet", FLAG_MEMBER | FLAG_ONE},
     {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
     {0},
