@@ -185,8 +185,8 @@ static void write_array(struct text *out, const json_t *array) {
 static void write_object(struct text *out, const json_t *object) {
     const char *comma = "";
     text_push(out, "{", 1);
-    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
+    for (void *at = json_object_iter(json_unchanged(object)); at;
+         at = json_object_iter_next(json_unchanged(object), at)) {
         const char *key = json_object_iter_key(at);
         text_push(out, comma, strlen(comma));
         json_add_text(out, key, strlen(key));

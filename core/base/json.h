@@ -7,6 +7,12 @@
 #include "base/text.h"
 #include <jansson.h>
 
+/* For functions of jansson that take no const, though what they are given has the same content
+ * afterwards: iterators, copies, counts of references. Nothing is to be changed through it. */
+static inline json_t *json_unchanged(const json_t *value) {
+    return (json_t *)(uintptr_t)value;
+}
+
 /* Call once before the first thread (seeds jansson's hashing). Safe to call again. */
 void json_setup(void);
 

@@ -143,7 +143,7 @@ static const char *name_of(const json_t *row) {
 static bool is_wanted(const json_t *kinds, const char *only, bool created) {
     json_t *row;
     size_t i;
-    json_array_foreach((json_t *)kinds, i, row)
+    json_array_foreach(kinds, i, row)
         if (json_is_true(json_object_get(row, "created")) == created &&
             bench_wants(only, name_of(row)))
             return true;
@@ -160,7 +160,7 @@ static bool measure_all(struct bench *bench, const json_t *kinds, struct found *
     size_t i;
     if (!json_put(bench->report, "work", list))
         return error_no_memory(error);
-    json_array_foreach((json_t *)kinds, i, row) {
+    json_array_foreach(kinds, i, row) {
         bool created = json_is_true(json_object_get(row, "created"));
         bool wanted =
             base[created] > 0 ? bench_wants(only, name_of(row)) : is_wanted(kinds, only, created);
@@ -174,7 +174,7 @@ bool kinds_check(const json_t *kinds, const char *only, struct error *error) {
     char name[64], known[512] = "";
     json_t *row;
     size_t i;
-    json_array_foreach((json_t *)kinds, i, row) {
+    json_array_foreach(kinds, i, row) {
         size_t size = strlen(known);
         snprintf(known + size, sizeof known - size, "%s%s", size ? ", " : "", name_of(row));
     }

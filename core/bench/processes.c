@@ -168,7 +168,7 @@ static bool measure_all(struct bench *bench, const json_t *kinds, struct error *
     bool fine = json_put(bench->report, "processes", list) && kinds_put_asked(bench);
     if (!fine || found == MAP_FAILED)
         return error_no_memory(error);
-    json_array_foreach((json_t *)kinds, i, row) {
+    json_array_foreach(kinds, i, row) {
         const char *name = json_string_value(json_object_get(row, "kind"));
         if (fine && bench_wants(bench->options->only, name))
             fine = measure(bench, row, found, list, error);

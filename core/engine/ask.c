@@ -1,10 +1,13 @@
 #include "engine/engine_state.h"
 
-json_t *engine_ask(struct engine *engine, enum ask_kind kind, json_t *question,
+json_t *engine_ask(struct engine *engine, enum ask_kind kind, const json_t *question,
                    struct error *error) {
-    if (question && !engine_resolve_times(engine, question, error))
-        return NULL;
-    return store_ask(engine->store, kind, question, engine_now(engine), error);
+    json_t *asked = question ? engine_resolve_times(engine, question, error) : NULL;
+    json_t *answer = NULL;
+    if (asked || !question)
+        answer = store_ask(engine->store, kind, asked, engine_now(engine), error);
+    json_decref(asked);
+    return answer;
 }
 
 const char *engine_ask_warning(struct engine *engine) {

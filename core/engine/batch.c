@@ -22,7 +22,7 @@ static const char *const keys[] = {"type",        "config",        "name",
 static bool check_keys(const json_t *spec, struct error *error) {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)spec, key, value) {
+    json_object_foreach(json_unchanged(spec), key, value) {
         if (!is_one_of(key, keys))
             return error_unknown(error, ERROR_INVALID, "batch: unknown key", key, keys, NULL);
     }

@@ -99,7 +99,7 @@ static bool refuse(const char *type, const struct error *cause, struct error *er
 
 /* The config as a command that an execution job will give. */
 static json_t *command_of(size_t at, const json_t *config) {
-    json_t *command = config ? json_copy((json_t *)(uintptr_t)config) : json_object();
+    json_t *command = config ? json_copy(json_unchanged(config)) : json_object();
     if (!command)
         return NULL;
     if (stock[at].verb == COMMAND_SET_RETRIES && !json_object_get(command, "retries"))
@@ -121,7 +121,7 @@ static bool check_order(size_t at, const json_t *config, struct error *error) {
 static bool check_spec(struct engine *engine, const json_t *config, struct error *error) {
     struct error cause = {0};
     struct engine_check check = {0};
-    json_t *object = config ? json_copy((json_t *)(uintptr_t)config) : json_object();
+    json_t *object = config ? json_copy(json_unchanged(config)) : json_object();
     bool payload = object && json_object_get(object, "payload");
     if (payload)
         error_set(&cause, ERROR_INVALID, "payload: not of its own (each id is one)");

@@ -63,9 +63,9 @@ bool engine_end(struct engine *engine, bool ok, struct error *error) {
     return true;
 }
 
-bool engine_resolve_times(struct engine *engine, json_t *object, struct error *error) {
+json_t *engine_resolve_times(struct engine *engine, const json_t *object, struct error *error) {
     const struct zone *zone = zone_find(engine->options.settings->zone, error);
-    return zone && instants_resolve(object, zone, engine_now(engine), error);
+    return zone ? instants_resolve(object, zone, engine_now(engine), error) : NULL;
 }
 
 const struct generations *engine_generations(const struct engine *engine) {

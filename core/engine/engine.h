@@ -79,7 +79,7 @@ bool engine_idle(const struct engine *engine, struct error *error);
 
 /* Any question of job/ask.h, as an object (see store_ask; NULL: an empty one): the one way in for
  * every face. Times in it become instants. A new reference; NULL: error. */
-json_t *engine_ask(struct engine *engine, enum ask_kind kind, json_t *question,
+json_t *engine_ask(struct engine *engine, enum ask_kind kind, const json_t *question,
                    struct error *error);
 /* Says which rows the questions since the last call have left out; NULL: none. */
 const char *engine_ask_warning(struct engine *engine);
@@ -101,13 +101,14 @@ bool engine_has_deployed(struct engine *engine, const char *handler);
 
 /* ---- operator verbs (rules §11), at the engine's time ---- */
 
-/* Times in a command or in filters become instants, in the engine's zone (time/instant.h). */
-bool engine_resolve_times(struct engine *engine, json_t *object, struct error *error);
+/* A command or filters whose times are instants, by the engine's zone (time/instant.h). A new
+ * reference; NULL: error. */
+json_t *engine_resolve_times(struct engine *engine, const json_t *object, struct error *error);
 
 /* Any command of job/command.h: the one way in for every face. Up to 1 000 jobs are all or nothing;
  * more are done by a batch (rules §11, §17), each job of which is all or nothing. What is done to a
  * definition or an instance itself, such as its suspension, is done at once all the same. */
-bool engine_command(struct engine *engine, json_t *command, struct command_run *run,
+bool engine_command(struct engine *engine, const json_t *command, struct command_run *run,
                     struct error *error);
 
 /* Any command to a process instance, walked on this thread and written before this returns. Its

@@ -125,11 +125,12 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
     time_ms now = clock_now(services->clock);
     const struct zone *zone = zone_find(services->settings->zone, error);
     enum ask_kind found = store_ask_find(kind);
-    json_t *rows = NULL;
+    json_t *rows = NULL, *asked = NULL;
     if (found == ASK_KINDS)
         error_set(error, ERROR_INVALID, "unknown kind of question \"%s\"", kind);
-    else if (zone && instants_resolve((json_t *)(uintptr_t)question, zone, now, error))
-        rows = store_ask(reader, found, question, now, error);
+    else if (zone && (asked = instants_resolve(question, zone, now, error)))
+        rows = store_ask(reader, found, asked, now, error);
+    json_decref(asked);
     close_reader(services);
     return rows;
 }

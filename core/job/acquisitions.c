@@ -12,7 +12,7 @@ static const char *const allowed[] = {
     "by_due_date", "aging",           NULL};
 
 static bool check_names(const char *label, const json_t *values, struct error *error) {
-    void *given = (json_t *)(uintptr_t)values;
+    void *given = json_unchanged(values);
     for (void *at = json_object_iter(given); at; at = json_object_iter_next(given, at)) {
         const char *name = json_object_iter_key(at);
         if (is_one_of(name, allowed))
@@ -38,7 +38,7 @@ static bool check_one(const char *name, const json_t *values, struct error *erro
 }
 
 static bool check(const json_t *acquisitions, struct error *error) {
-    void *given = (json_t *)(uintptr_t)acquisitions;
+    void *given = json_unchanged(acquisitions);
     if (!json_is_object(acquisitions))
         return error_set(error, ERROR_INVALID,
                          "acquisitions: expected a table { name = { page, wait, … } }");

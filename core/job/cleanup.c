@@ -30,7 +30,7 @@ json_t *cleanup_plan(const struct settings *settings, bool on_demand) {
 }
 
 json_t *cleanup_part(const json_t *plan, const struct cleanup *cleanup) {
-    json_t *part = json_copy((json_t *)(uintptr_t)plan);
+    json_t *part = json_copy(json_unchanged(plan));
     json_t *pass =
         json_pack("[I, I, I, I]", (json_int_t)cleanup->ended, (json_int_t)cleanup->attempt[0],
                   (json_int_t)cleanup->attempt[1], (json_int_t)cleanup->attempt[2]);

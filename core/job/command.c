@@ -404,7 +404,7 @@ static bool read_keys(struct command *command, const json_t *object, struct erro
     command->include_jobs = command->target == TARGET_INSTANCE; /* of a definition only when told */
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    json_object_foreach(json_unchanged(object), key, value) {
         size_t i = 0;
         if (is_own(command, key))
             continue;
@@ -463,7 +463,7 @@ void command_run_clear(struct command_run *run) {
 }
 
 json_t *command_rest(const json_t *object, const struct command *command) {
-    json_t *rest = json_copy((json_t *)(uintptr_t)object);
+    json_t *rest = json_copy(json_unchanged(object));
     json_t *on = json_pack("{s:I, s:I, s:I, s:I, s:o*}", "entry", (json_int_t)command->entry,
                            "after", (json_int_t)command->after, "upto", (json_int_t)command->upto,
                            "done", (json_int_t)command->done, "held",

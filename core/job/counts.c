@@ -6,7 +6,7 @@ static bool are_counts(const json_t *value, int64_t low, int64_t high) {
     const char *name;
     json_t *count;
     int64_t number;
-    json_object_foreach((json_t *)(uintptr_t)value, name, count) {
+    json_object_foreach(json_unchanged(value), name, count) {
         if (!*name || !json_whole(count, low, high, &number))
             return false;
     }
@@ -61,7 +61,7 @@ json_t *names_with_texts(const char *text) {
 void names_write(struct text *out, const json_t *texts) {
     const char *name, *separator = "";
     json_t *text;
-    json_object_foreach((json_t *)(uintptr_t)texts, name, text) {
+    json_object_foreach(json_unchanged(texts), name, text) {
         text_add(out, "%s%s=%s", separator, name, json_string_value(text));
         separator = ",";
     }
@@ -70,7 +70,7 @@ void names_write(struct text *out, const json_t *texts) {
 void counts_write(struct text *out, const json_t *counts) {
     const char *name, *separator = "";
     json_t *count;
-    json_object_foreach((json_t *)(uintptr_t)counts, name, count) {
+    json_object_foreach(json_unchanged(counts), name, count) {
         text_add(out, "%s%s=%lld", separator, name, (long long)json_integer_value(count));
         separator = ",";
     }

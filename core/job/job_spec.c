@@ -50,8 +50,8 @@ static bool check_keys(const json_t *object, bool schedule, struct error *error)
                                        "on_conflict",
                                        "unique_for",
                                        NULL};
-    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
+    for (void *at = json_object_iter(json_unchanged(object)); at;
+         at = json_object_iter_next(json_unchanged(object), at)) {
         const char *key = json_object_iter_key(at);
         if (!is_one_of(key, keys) && !(schedule && schedule_policy_key(key)))
             return error_unknown(error, ERROR_INVALID, "job: unknown key", key, keys, NULL);

@@ -31,7 +31,7 @@ bool notify_set(json_t **field, const json_t *value, const char *label, struct e
     bool none = json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0);
     if (!none && !json_is_object(value))
         return json_refuse(label, value, EXPECTED, error);
-    json_object_foreach((json_t *)(uintptr_t)value, kind, handler) {
+    json_object_foreach(json_unchanged(value), kind, handler) {
         if (!check_kind(kind, label, error) || !check_handler(handler, label, error))
             return false;
     }

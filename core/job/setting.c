@@ -253,7 +253,7 @@ static bool read_pair(const json_t *value, const char *const *names, int64_t low
 static json_t *pair_of(const json_t *value) {
     if (json_is_string(value))
         return pair_from_text(json_string_value(value));
-    return json_incref((json_t *)(uintptr_t)value);
+    return json_incref(json_unchanged(value));
 }
 
 static bool set_range(const struct target *target, const json_t *value) {
@@ -331,7 +331,7 @@ static bool set_spans(const struct target *target, const json_t *value) {
     bool fine =
         spans && (none || json_is_object(value) || refuse(target, value, "names with durations"));
     if (fine && !none)
-        json_object_foreach((json_t *)(uintptr_t)value, name, span) {
+        json_object_foreach(json_unchanged(value), name, span) {
             time_ms ms = 0;
             struct target one = {target->setting, &ms, target->label, target->error};
             fine = fine && set_span_off(&one, span) &&
@@ -408,7 +408,7 @@ static json_t *span_value(time_ms ms) {
 static json_t *spans_value(const json_t *spans) {
     json_t *value = spans ? json_object() : json_null(), *span;
     const char *name;
-    json_object_foreach((json_t *)(uintptr_t)spans, name, span) {
+    json_object_foreach(json_unchanged(spans), name, span) {
         time_ms ms = json_integer_value(span);
         json_object_set_new(value, name, ms ? span_value(ms) : json_string("off"));
     }

@@ -271,8 +271,8 @@ bool settings_apply(struct settings *settings, enum setting_origin origin, const
     if (!json_is_object(values))
         return error_set(error, code_of(origin), "%s: expected a table of settings",
                          where ? where : "settings");
-    for (void *at = json_object_iter((json_t *)(uintptr_t)values); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)values, at)) {
+    for (void *at = json_object_iter(json_unchanged(values)); at;
+         at = json_object_iter_next(json_unchanged(values), at)) {
         const struct setting *setting = find(json_object_iter_key(at));
         if (!setting)
             return refuse_name(origin, json_object_iter_key(at), where, error);

@@ -20,6 +20,13 @@ static int batch_check(lua_State *L) {
     return answer(L, *spec && engine_batch_check(engine, *spec, &error), &error);
 }
 
+static bool config_resolve(struct engine *engine, json_t *spec, struct error *error) {
+    const json_t *given = json_object_get(spec, "config");
+    json_t *config = given ? engine_resolve_times(engine, given, error) : NULL;
+    return !given ||
+           (config && (json_object_set_new(spec, "config", config) == 0 || error_no_memory(error)));
+}
+
 /* batch_begin(spec) -> id */
 static int batch_begin(lua_State *L) {
     struct error error = {0};
@@ -27,7 +34,7 @@ static int batch_begin(lua_State *L) {
     struct engine *engine = lua_engine_open(L, &error);
     json_t **spec = api_box(L);
     *spec = engine ? api_object(L, 2, "batch", &error) : NULL;
-    if (!*spec || !engine_resolve_times(engine, json_object_get(*spec, "config"), &error) ||
+    if (!*spec || !config_resolve(engine, *spec, &error) ||
         !engine_batch_begin(engine, *spec, &id, &error))
         return api_fail(L, &error);
     lua_pushinteger(L, id);
@@ -52,8 +59,10 @@ static int batch_find(lua_State *L) {
     bool more = false;
     json_t **filters = api_box(L);
     *filters = engine ? api_object(L, 3, "filters", &error) : NULL;
-    if (!*filters || !engine_resolve_times(engine, *filters, &error) ||
-        !engine_batch_find(engine, id, *filters, &after, &more, &error))
+    json_t *asked = *filters ? engine_resolve_times(engine, *filters, &error) : NULL;
+    bool found = asked && engine_batch_find(engine, id, asked, &after, &more, &error);
+    json_decref(asked);
+    if (!found)
         return api_fail(L, &error);
     lua_pushinteger(L, after);
     lua_pushboolean(L, more);

@@ -117,19 +117,25 @@ int64_t run_create(struct run *run, lua_State *L, json_t *object, const struct s
     return id;
 }
 
-bool run_operate(struct run *run, json_t *object, struct error *error) {
+/* The command, if a job can do it. Takes it over. */
+static bool effect_add(struct outcome *outcome, json_t *object, struct error *error) {
     struct command command;
-    struct outcome *outcome = run->outcome;
-    const struct zone *zone = zone_find(run->script->settings->zone, error);
-    if (!zone || !instants_resolve(object, zone, clock_now(run->script->clock), error) ||
-        !command_read(&command, object, error))
-        return false;
-    if (!command_is_for_jobs(&command))
-        return error_set(error, ERROR_INVALID, "%s: a job cannot do it (expected a person)",
+    bool fine = command_read(&command, object, error);
+    if (fine && !command_is_for_jobs(&command))
+        fine = error_set(error, ERROR_INVALID, "%s: a job cannot do it (expected a person)",
                          command.name);
-    if (!outcome->effects)
+    if (fine && !outcome->effects)
         outcome->effects = json_array();
-    return json_array_append(outcome->effects, object) == 0 || error_no_memory(error);
+    fine = fine && (json_array_append(outcome->effects, object) == 0 || error_no_memory(error));
+    json_decref(object);
+    return fine;
+}
+
+bool run_operate(struct run *run, const json_t *object, struct error *error) {
+    const struct zone *zone = zone_find(run->script->settings->zone, error);
+    time_ms now = clock_now(run->script->clock);
+    json_t *command = zone ? instants_resolve(object, zone, now, error) : NULL;
+    return command && effect_add(run->outcome, command, error);
 }
 
 void run_lost(struct run *run, const struct error *error) {

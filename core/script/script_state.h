@@ -83,7 +83,7 @@ int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct spe
 int64_t run_collect(struct run *run, struct job_spec *spec, struct error *error);
 
 /* Collects an operator's verb that the handler asks for; see command.h. */
-bool run_operate(struct run *run, json_t *command, struct error *error);
+bool run_operate(struct run *run, const json_t *command, struct error *error);
 
 /* The index of a definition by name, or -1. */
 ptrdiff_t script_find(const struct script *script, const char *name);

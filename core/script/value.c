@@ -372,7 +372,7 @@ static void push_array(lua_State *L, const json_t *array) {
 }
 
 static void push_object(lua_State *L, const json_t *object) {
-    json_t *from = (json_t *)(uintptr_t)object; /* jansson's iterators are not const */
+    json_t *from = json_unchanged(object); /* jansson's iterators are not const */
     lua_createtable(L, 0, (int)json_object_size(object));
     for (void *at = json_object_iter(from); at; at = json_object_iter_next(from, at)) {
         lua_pushstring(L, json_object_iter_key(at));

@@ -145,9 +145,26 @@ static bool members_settle(json_t *object, const struct wall *wall, time_ms now,
     return true;
 }
 
-bool instants_resolve(json_t *object, const struct zone *zone, time_ms now, struct error *error) {
+/* The same of an object inside. */
+static bool part_settle(json_t *object, const char *key, const struct wall *wall, time_ms now,
+                        struct error *error) {
+    const json_t *part = json_object_get(object, key);
+    json_t *own = json_copy(json_unchanged(part));
+    if (!part || (own && json_object_set_new(object, key, own) == 0))
+        return members_settle(own, wall, now, error);
+    return error_no_memory(error);
+}
+
+json_t *instants_resolve(const json_t *object, const struct zone *zone, time_ms now,
+                         struct error *error) {
     struct wall wall = wall_of_zone(zone);
-    return members_settle(object, &wall, now, error) &&
-           members_settle(json_object_get(object, "query"), &wall, now, error) &&
-           members_settle(json_object_get(object, "filters"), &wall, now, error);
+    json_t *own = json_copy(json_unchanged(object));
+    bool fine = own || error_no_memory(error);
+    fine = fine && members_settle(own, &wall, now, error) &&
+           part_settle(own, "query", &wall, now, error) &&
+           part_settle(own, "filters", &wall, now, error);
+    if (fine)
+        return own;
+    json_decref(own);
+    return NULL;
 }

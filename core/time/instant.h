@@ -29,10 +29,11 @@ bool instant_parse(const char *text, const struct wall *wall, time_ms now, time_
 #define INSTANT_TEXT_SIZE 48
 void instant_format(time_ms at, const struct wall *wall, char *text);
 
-/* Replaces the instants of an operator's command or of filters by UTC: the texts at "at", "due",
- * "removal_time", "before", "after", and at keys that end in "_before" or "_after", here and in its
- * objects "query" and "filters". Other words, such as "never", are left to the reader of the key.
- */
-bool instants_resolve(json_t *object, const struct zone *zone, time_ms now, struct error *error);
+/* An operator's command or filters with instants in UTC: the texts at "at", "due", "removal_time",
+ * "before", "after", and at keys that end in "_before" or "_after", here and in the objects "query"
+ * and "filters". Other words, such as "never", are left to the reader of the key. A new reference;
+ * NULL: error. */
+json_t *instants_resolve(const json_t *object, const struct zone *zone, time_ms now,
+                         struct error *error);
 
 #endif

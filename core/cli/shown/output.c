@@ -158,11 +158,11 @@ void output_fields(const json_t *object) {
     json_t *value;
     int width = 0;
     time_ms now = clock_now(clock_system());
-    json_object_foreach((json_t *)object, key, value) {
+    json_object_foreach(json_unchanged(object), key, value) {
         if (!json_is_null(value) && (int)strlen(key) > width)
             width = (int)strlen(key);
     }
-    json_object_foreach((json_t *)object, key, value) {
+    json_object_foreach(json_unchanged(object), key, value) {
         if (!json_is_null(value))
             field_write(key, width, value, now);
     }

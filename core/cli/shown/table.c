@@ -1,4 +1,5 @@
 #include "cli/shown/table.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/shown/output.h"
 #include "cli/words/relative.h"
@@ -106,7 +107,7 @@ static char *object_text(const json_t *object) {
     const char *key;
     json_t *value;
     text_append(&text, "", 0);
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    json_object_foreach(json_unchanged(object), key, value) {
         char *part = output_value(value, false), *name = output_clean(key, false);
         text_add(&text, "%s%s=%s", text.size ? ", " : "", name ? name : "", part ? part : "");
         free(part);

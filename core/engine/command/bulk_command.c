@@ -39,7 +39,7 @@ bool bulk_command_is(const json_t *command) {
 static json_t *config_of(const json_t *command) {
     static const char *const others[] = {"verb",     "ids",          "query",   "definition",
                                          "instance", "include_jobs", "cascade", "at"};
-    json_t *config = json_copy((json_t *)(uintptr_t)command);
+    json_t *config = json_copy(json_unchanged(command));
     const json_t *cascade = json_object_get(command, "cascade");
     bool of_date = json_is_true(cascade) && json_object_get(command, "due");
     for (size_t i = 0; config && i < sizeof others / sizeof *others; i++)
@@ -51,7 +51,7 @@ static json_t *config_of(const json_t *command) {
 
 /* The command for the definition or instance alone. */
 static json_t *alone(const json_t *command, const char *flag) {
-    json_t *now = json_copy((json_t *)(uintptr_t)command);
+    json_t *now = json_copy(json_unchanged(command));
     if (now)
         json_put(now, flag, json_false());
     return now;
@@ -107,7 +107,7 @@ static bool bulk_command_read(struct bulk_command *bulk, const json_t *object,
         return error_set(error, ERROR_FAILED, "%s: no batch can do it", command.name);
     bulk->ids = command.ids;
     if (command.query)
-        bulk->query = json_incref((json_t *)(uintptr_t)command.query);
+        bulk->query = json_incref(json_unchanged(command.query));
     if (bulk->query && bulk->config) /* by the time it is done some have ended */
         json_put(bulk->config, "ignore_missing", json_true());
     return (bulk->config && (bulk->query || bulk->ids)) || error_no_memory(error);

@@ -55,11 +55,9 @@ static bool steps(struct engine *engine, json_t *command, bool *bulk, struct com
     return true;
 }
 
-bool engine_command(struct engine *engine, json_t *command, struct command_run *run,
-                    struct error *error) {
-    command_run_clear(run);
-    if (!engine_resolve_times(engine, command, error))
-        return false;
+/* A command whose times are instants. */
+static bool give(struct engine *engine, json_t *command, struct command_run *run,
+                 struct error *error) {
     if (run->dry_run)
         return store_command(engine->store, command, run, engine_now(engine), error);
     if (!process_due_ask(engine, command, error))
@@ -67,4 +65,13 @@ bool engine_command(struct engine *engine, json_t *command, struct command_run *
     bool bulk = bulk_command_is(command);
     return steps(engine, command, &bulk, run, error) &&
            (!bulk || bulk_command_give(engine, command, run, error));
+}
+
+bool engine_command(struct engine *engine, const json_t *command, struct command_run *run,
+                    struct error *error) {
+    command_run_clear(run);
+    json_t *given = engine_resolve_times(engine, command, error);
+    bool done = given && give(engine, given, run, error);
+    json_decref(given);
+    return done;
 }

@@ -33,7 +33,7 @@ static json_t *sorted(const json_t *values) {
     size_t count = 0;
     json_t *list = json_object(), *value;
     const char *name, **names = calloc(json_object_size(values), sizeof *names);
-    json_object_foreach((json_t *)(uintptr_t)values, name, value) {
+    json_object_foreach(json_unchanged(values), name, value) {
         if (names)
             names[count++] = name;
     }
@@ -50,7 +50,7 @@ static char *names_of(const json_t *values) {
     struct text text = {0};
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)values, name, value) {
+    json_object_foreach(json_unchanged(values), name, value) {
         text_add(&text, "%s%s", text.size ? ", " : "", name);
     }
     return text.data;

@@ -96,14 +96,18 @@ static void check_settle(void) {
         json_pack("{ss,ss,s{ss,ss},ss}", "due", "tomorrow 08:00", "removal_time", "never", "query",
                   "created_after", "-1h", "handler", "today", "at", "2026-01-01");
     struct error error = {0};
-    bool done = instants_resolve(command, berlin, at("2026-07-01T12:00:00Z"), &error);
+    json_t *before = json_deep_copy(command);
+    json_t *found = instants_resolve(command, berlin, at("2026-07-01T12:00:00Z"), &error);
     json_t *expected =
         json_pack("{ss,ss,s{ss,ss},ss}", "due", "2026-07-02T06:00:00.000Z", "removal_time", "never",
                   "query", "created_after", "2026-07-01T11:00:00.000Z", "handler", "today", "at",
                   "2025-12-31T23:00:00.000Z");
     check("commands and filters get instants where they hold times, and nowhere else",
-          done && json_equal(command, expected));
+          json_equal(found, expected));
+    check("and the object that was given stays as it is", json_equal(command, before));
     json_decref(command);
+    json_decref(before);
+    json_decref(found);
     json_decref(expected);
     command = json_pack("{ss}", "due", "2026-02-30");
     check("a date that is none is refused by its key",

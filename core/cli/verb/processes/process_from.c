@@ -117,7 +117,7 @@ static bool give(struct reading *reading, struct error *error) {
 }
 
 static bool add(struct reading *reading, json_t *object, struct error *error) {
-    json_t *command = json_copy((json_t *)(uintptr_t)reading->from->command);
+    json_t *command = json_copy(json_unchanged(reading->from->command));
     size_t at = json_array_size(reading->chunk);
     bool fine = command && json_object_update(command, object) == 0 &&
                 json_array_append(reading->chunk, command) == 0;

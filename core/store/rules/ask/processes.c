@@ -427,7 +427,7 @@ json_t *store_kept_messages(struct store *store, const json_t *filters,
     json_t *wanted = json_pack("{}"), *rows = NULL;
     json_put_time(wanted, "until_after", now);
     bool filtered = json_object_size(filters) > 0;
-    if (!wanted || (filtered && json_object_update(wanted, (json_t *)(uintptr_t)filters)))
+    if (!wanted || (filtered && json_object_update(wanted, json_unchanged(filters))))
         db_no_memory(&store->db, error);
     else
         rows = query_list(store, &kept_message_table, wanted, page, error);

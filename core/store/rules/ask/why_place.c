@@ -262,7 +262,7 @@ static void say_names(struct looker *looker, const json_t *names, const char *la
     size_t count = json_object_size(names), i = 0;
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)names, name, value) {
+    json_object_foreach(json_unchanged(names), name, value) {
         const char *between = i + 1 == count ? last : ", ";
         if (i < NAMES_MAX)
             text_add(&looker->text, "%s\"%s\"", i ? between : "", name);

@@ -3,6 +3,7 @@
  * of its own whose success does the verb. */
 #include "store/rules/fleet/commands.h"
 #include "base/crash_point.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/clean/clean.h"
@@ -114,7 +115,7 @@ static bool command_job(struct store *store, const json_t *object, time_ms due, 
 static bool command_later(struct store *store, const json_t *object, const struct command *command,
                           struct command_run *run, time_ms now, struct error *error) {
     char entity[JOB_NAME_MAX + 32], at[TIME_TEXT_SIZE], text[64];
-    json_t *bare = json_copy((json_t *)(uintptr_t)object);
+    json_t *bare = json_copy(json_unchanged(object));
     if (!bare)
         return error_no_memory(error);
     if (command->definition && !catalog_definition(&store->catalog, command->definition)) {

@@ -45,7 +45,7 @@ static bool executor_put_range(json_t *object, const struct acquire *acquire) {
     int64_t min = acquire->priority_min, max = acquire->priority_max;
     return json_put(object, "priority_min", min == INT64_MIN ? NULL : json_integer(min)) &&
            json_put(object, "priority_max", max == INT64_MAX ? NULL : json_integer(max)) &&
-           json_put(object, "categories", json_incref((json_t *)(uintptr_t)acquire->categories)) &&
+           json_put(object, "categories", json_incref(json_unchanged(acquire->categories))) &&
            json_put(object, "deployment_aware", json_boolean(acquire->deployment_aware));
 }
 

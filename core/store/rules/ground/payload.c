@@ -88,7 +88,7 @@ static bool fields(struct query *query, const char *from, const json_t *wanted, 
                    struct error *error) {
     const char *name = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)wanted, name, value) {
+    json_object_foreach(json_unchanged(wanted), name, value) {
         struct text path = {0}, other = {0};
         bool nested = json_is_object(value) && json_object_size(value) > 0;
         bool fine = path_add(&path, from, name, error);

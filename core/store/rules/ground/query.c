@@ -156,9 +156,9 @@ bool filter_executor(struct query *query, const struct filter *filter, const jso
         json_t *id = json_is_string(one) ? executor_id(json_string_value(one)) : NULL;
         fine = filter_fits(one, FILTER_NUMBER | FILTER_TEXT);
         if (fine && (id || json_is_integer(one)))
-            json_array_append(ids, id ? id : (json_t *)(uintptr_t)one);
+            json_array_append(ids, id ? id : json_unchanged(one));
         else if (fine)
-            json_array_append(names, (json_t *)(uintptr_t)one);
+            json_array_append(names, json_unchanged(one));
         json_decref(id);
     }
     const struct filter by_id = {.name = filter->name, .sql = filter->sql, .after = " OR "};
@@ -287,7 +287,7 @@ bool query_where(struct query *query, const json_t *filters, const struct ask_ta
     json_t *value = NULL;
     if (filters && !json_is_object(filters) && json_array_size(filters))
         return error_set(error, ERROR_INVALID, "filters: expected names and values");
-    json_object_foreach((json_t *)filters, name, value) {
+    json_object_foreach(json_unchanged(filters), name, value) {
         struct filter filter;
         if (!filter_named(name, table, &filter))
             return query_unknown(name, table, error);

@@ -62,7 +62,7 @@ static bool compare_value(struct query *query, const char *sql, const json_t *va
     if (json_is_number(value))
         compare_number(query, sql, value);
     else if (json_is_string(value))
-        compare(query, "v.text", sql, json_incref((json_t *)(uintptr_t)value));
+        compare(query, "v.text", sql, json_incref(json_unchanged(value)));
     else if (json_is_boolean(value))
         compare(query, "v.text", sql, json_string(json_is_true(value) ? "true" : "false"));
     else
@@ -120,7 +120,7 @@ bool filter_variables(struct query *query, const struct filter *filter, const js
     size_t count = 0;
     if (!json_is_object(value))
         return error_set(error, ERROR_INVALID, "filter \"%s\": expected an object", filter->name);
-    json_object_foreach((json_t *)(uintptr_t)value, name, one) {
+    json_object_foreach(json_unchanged(value), name, one) {
         query_add(query, count++ ? " AND " : "");
         if (!add_one(query, filter, name, one))
             return error_set(error, ERROR_INVALID, "filter \"%s\": %.255s: expected " EXPECTED,
@@ -150,7 +150,7 @@ static bool refuse(struct store *store, const char *name, struct error *error) {
 static bool all_known(struct store *store, const json_t *variables, struct error *error) {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)variables, name, value) {
+    json_object_foreach(json_unchanged(variables), name, value) {
         int64_t one = 0;
         enum answer found =
             db_value(&store->db, error, &one, "SELECT 1 FROM searched_name WHERE name=?1 LIMIT 1",

@@ -91,7 +91,7 @@ static void names_add(json_t *names, const json_t *list, size_t at) {
     json_t *entry, *number;
     const char *name;
     char key[24];
-    json_array_foreach((json_t *)(uintptr_t)list, i, entry) {
+    json_array_foreach(list, i, entry) {
         json_object_foreach(json_array_get(entry, at), name, number) {
             snprintf(key, sizeof key, "%lld", (long long)json_integer_value(number));
             json_object_set_new(names, key, json_string(name));

@@ -152,7 +152,7 @@ bool message_order(struct store *store, struct store_order *order, time_ms now,
                    struct error *error) {
     const struct unit_message *one = order->message;
     int64_t id = row_of(store, one);
-    json_t *cause = json_copy((json_t *)(uintptr_t)order->cause);
+    json_t *cause = json_copy(json_unchanged(order->cause));
     struct store_order whole = *order;
     whole.cause = cause;
     bool done = (cause && json_put(cause, "message", letter_of(one, id))) ||

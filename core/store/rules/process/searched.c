@@ -56,7 +56,7 @@ bool searched_declare(struct store *store, int64_t version, const json_t *names,
                       struct error *error) {
     size_t i;
     json_t *name;
-    json_array_foreach((json_t *)(uintptr_t)names, i, name)
+    json_array_foreach(names, i, name)
         if (!db_run(&store->db, error,
                     "INSERT INTO searched_name(name, version) VALUES(?1, ?2)"
                     " ON CONFLICT DO NOTHING",

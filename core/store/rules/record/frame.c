@@ -12,7 +12,7 @@ static bool add_place(json_t *at, const json_t *token, const json_t *activity, s
     json_t *place = json_pack("{sO ss% ss}", "token", token, "activity",
                               json_string_value(activity), size, "state", state);
     if (place && count)
-        json_object_set(place, "count", (json_t *)(uintptr_t)count);
+        json_object_set(place, "count", json_unchanged(count));
     return json_array_append_new(at, place) == 0;
 }
 

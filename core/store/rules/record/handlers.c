@@ -17,7 +17,7 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
     bool own = false;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
-    json_t *profile = json_copy((json_t *)(uintptr_t)settings);
+    json_t *profile = json_copy(json_unchanged(settings));
     bool fine = profile && (!store->deployed ||
                             json_put(profile, "deployment", json_integer(store->deployed)));
     char *text = fine ? json_dumps(profile, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

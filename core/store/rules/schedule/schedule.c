@@ -1,5 +1,6 @@
 #include "store/rules/schedule/schedule.h"
 #include "base/crash_point.h"
+#include "base/json.h"
 #include "job/job_spec.h"
 #include "store/rules/create/cycle.h"
 #include "store/rules/job/job_commands.h"
@@ -197,8 +198,8 @@ static bool schedule_replace(struct store *store, const struct declared *declare
 
 static bool same_but_for_load(const json_t *old, const json_t *now) {
     static const char *const load[] = {"payload", "priority", "retries", "overlap", "catch_up"};
-    json_t *left = json_copy((json_t *)(uintptr_t)old);
-    json_t *right = json_copy((json_t *)(uintptr_t)now);
+    json_t *left = json_copy(json_unchanged(old));
+    json_t *right = json_copy(json_unchanged(now));
     for (size_t i = 0; i < sizeof load / sizeof *load; i++) {
         json_object_del(left, load[i]);
         json_object_del(right, load[i]);

@@ -43,8 +43,8 @@ static bool find_streams(struct store *store, bool by_name, const json_t *value,
                          struct error *error) {
     static const char names[] = STREAMS_OF("d.name IN " GIVEN);
     static const char either[] = STREAMS_OF("d.name IN " GIVEN " OR d.id IN " GIVEN);
-    json_t *list = json_is_array(value) ? json_incref((json_t *)(uintptr_t)value)
-                                        : json_pack("[O]", (json_t *)(uintptr_t)value);
+    json_t *list = json_is_array(value) ? json_incref(json_unchanged(value))
+                                        : json_pack("[O]", json_unchanged(value));
     char *text = list ? json_write(list, NULL) : NULL;
     json_decref(list);
     *streams = NULL;
