@@ -28,7 +28,7 @@ local ways = {
       { "unit_write", unit = true, { "trail_write", unit = true } }, { "bulk_settle" } },
       { "sqlite_commit", through = "store_commit",
         { "bulk_before_commit", via = "transaction_before_commit",
-          through = "before_commit" } } } },
+          through = "flush" } } } },
 }
 
 -- Groups of rooms by the beginnings of their paths, highest first.
