@@ -1,6 +1,8 @@
 /* turn_contract.c - one turn: outcomes in, work items out, one transaction or none. */
 #include "site.h"
 #include "store/rules/ground/kinds.h"
+#include "store/rules/ground/running.h"
+#include "store/rules/ground/state.h"
 
 /* A turn with room for `room` jobs; what the last one handed out is forgotten. */
 static bool turn(struct contract *c, struct site *site, struct outcome *outcomes, int room) {
@@ -226,6 +228,84 @@ static void an_executor_that_goes_gives_its_locks_back(struct contract *c) {
     EXPECT(matches(c, "{\"locked\":true}") == 0 && matches(c, "{\"state\":\"ready\"}") == 1);
 }
 
+/* One start of a handler with a rate fits at once, as long as a worker is idle. */
+static bool deploy_rate(struct contract *c) {
+    static char name[] = "paced", file[] = "handlers/paced.lua", text[] = "9/PT1M";
+    struct definition paced = {.name = name, .file = file, .rate_text = text, .rate = {9, 60000}};
+    struct definitions all = {.count = 1, .list = &paced};
+    struct store_deployment deployment = {.name = "x", .hash = "h", .definitions = &all};
+    int64_t id = 0;
+    paced.properties = json_object();
+    bool done = store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);
+    json_decref(paced.properties);
+    return done;
+}
+
+static void what_is_created_takes_the_idle_worker(struct contract *c) {
+    OPEN;
+    EXPECT(deploy_rate(c));
+    JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    struct outcome *outcome = ended(&site, OUTCOME_SUCCESS);
+    struct job_spec paced = {.job = {.handler = "paced", .due = TIME_NONE, .retries = 3}};
+    struct job_spec spec = {
+        .job = {.handler = "work", .priority = 9, .due = TIME_NONE, .retries = 3}};
+    outcome->created = job_spec_copy(&spec);
+    outcome->created->next = job_spec_copy(&paced);
+    site.turn =
+        (struct turn){.outcomes = outcome, .room = 2, .idle = 1, .acquiring = true, .quiet = true};
+    EXPECT(turns_take(site.turns, &site.turn, &c->error) && items_count(&site) == 1);
+    EXPECT(site.turn.acquired == 0 && site.turn.starved);
+    site_close(&site);
+}
+
+/* Another executor has made the job ready; this one has not looked for it. */
+static void a_date_stays_until_the_next_look(struct contract *c) {
+    OPEN;
+    int promoted = 0;
+    JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    struct outcome *outcome = ended(&site, OUTCOME_SUCCESS);
+    JOB(.due = NOW + 1000);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.next == NOW + 1000);
+    EXPECT(store_promote(c->store, NOW + 1000, 10, &promoted, &c->error) && promoted == 1);
+    EXPECT(turn(c, &site, outcome, 0) && site.turn.done == 1 && site.turn.next == NOW + 1000);
+    site_close(&site);
+}
+
+static void the_loop_has_a_crash_slot_of_its_own(struct contract *c) {
+    OPEN;
+    const int64_t executor = turns_id(site.turns);
+    struct running found = {0};
+    JOB(.priority = 5);
+    for (int worker = 0; worker < 2; worker++)
+        store_slot_set(c->store, worker, 7 + worker, 9, NOW);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    EXPECT(!store_name(c->store) || c->store->engine->running(c->store, executor, &found));
+    EXPECT(!store_name(c->store) || (running_has(&found, 7, 9) && running_has(&found, 8, 9)));
+    running_clear(&found);
+    site_close(&site);
+}
+
+/* Real clocks, which only go on while this runs: within a second nothing is looked for again. */
+static void missing_handlers_are_looked_for_once_a_second(struct contract *c) {
+    struct site site = {.clock = clock_system()};
+    struct definitions none = {0};
+    EXPECT(store_leave(c->store, &c->error));
+    EXPECT((site.turns = turns_new(c->store, &c->settings, site.clock, 2, &c->error)));
+    turns_serve(site.turns, &none);
+    const time_ms begun = clock_monotonic();
+    JOB(.priority = 5);
+    site.turn = (struct turn){.room = 9, .acquiring = true, .grace = 60000};
+    EXPECT(turns_take(site.turns, &site.turn, &c->error));
+    const int64_t looks = c->store->looks;
+    for (int i = 0; i < 3; i++)
+        EXPECT(turns_take(site.turns, &site.turn, &c->error) && site.turn.written);
+    EXPECT(looks > 0);
+    EXPECT(clock_monotonic() - begun >= 1000 || c->store->looks == looks);
+    turns_free(site.turns);
+}
+
 static void it_serves_only_the_handlers_it_has(struct contract *c) {
     OPEN;
     struct definitions none = {0};
@@ -266,6 +346,13 @@ static const struct check checks[] = {
     {"a stopping executor acquires nothing", a_stopping_executor_acquires_nothing},
     {"what is given back runs again uncounted", what_is_given_back_runs_again_uncounted},
     {"an executor that goes gives its locks back", an_executor_that_goes_gives_its_locks_back},
+    {"what is created takes the idle worker from a job with a rate",
+     what_is_created_takes_the_idle_worker},
+    {"a date that another executor has met stays until the next look",
+     a_date_stays_until_the_next_look},
+    {"the loop has a crash slot of its own", the_loop_has_a_crash_slot_of_its_own},
+    {"missing handlers are looked for once a second",
+     missing_handlers_are_looked_for_once_a_second},
     {"it serves only the handlers it has", it_serves_only_the_handlers_it_has},
     {"metrics are written when nothing is left", metrics_are_written_when_nothing_is_left},
 };
