@@ -148,6 +148,52 @@ static bool make_busy(struct contract *c, struct job **runs) {
     return true;
 }
 
+/* The steps of an acquisition of so many, which finds as many and keeps them; -1: it went wrong. */
+static int64_t taking(struct contract *c, int want, int run, int found) {
+    struct acquire command = everything;
+    struct job *list = NULL;
+    int count = 0;
+    bool more = false;
+    command.want = want;
+    command.lane_run = run;
+    steps(c->store);
+    bool done = store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error);
+    int64_t sum = steps(c->store);
+    job_free_list(list);
+    return done && count == found ? sum : -1;
+}
+
+/* No row more is read for it where many are. */
+#define SAME_ROWS(before, after) EXPECT((before) > 0 && (after) > 0 && (after) < (before) + 20)
+
+static void a_small_page(struct contract *c) {
+    EXPECT(make(c, 10, (struct job){0}) && taking(c, 5, 1, 5) > 0);
+    EXPECT(make(c, 5, (struct job){0}));
+    int64_t before = taking(c, 5, 1, 5);
+    EXPECT(make(c, MANY, (struct job){0}));
+    int64_t after = taking(c, 5, 1, 5);
+    SAME_ROWS(before, after);
+}
+
+/* So many wait behind one that is ready. */
+static bool make_parked(struct contract *c, const char *lane, int count) {
+    struct job *first = NULL;
+    return create(c, c->store, (struct job){.lane = lane}, NOW) &&
+           (first = acquire_one(c, c->store, NOW)) &&
+           make(c, count + 1, (struct job){.lane = lane}) && !acquire_count(c, c->store, NOW) &&
+           settle(c, c->store, first, (struct outcome){0}, NOW) == SETTLED &&
+           contract_number(c, "SELECT count(*) FROM ready") == 1;
+}
+
+static void the_run_of_a_lane(struct contract *c) {
+    EXPECT(make_parked(c, "warm", 3) && taking(c, PAGE, 4, 4) > 0);
+    EXPECT(make_parked(c, "few", 4));
+    int64_t before = taking(c, PAGE, 4, 4);
+    EXPECT(make_parked(c, "many", 400));
+    int64_t after = taking(c, PAGE, 4, 4);
+    SAME_ROWS(before, after);
+}
+
 static void a_busy_lane(struct contract *c) {
     struct job *runs = NULL;
     EXPECT(make_lanes(c, 4 * PAGE, true));
@@ -379,6 +425,8 @@ static const struct check checks[] = {
     {"suspended jobs cost a turn nothing", suspended_jobs},
     {"what others have locked costs a turn nothing", locked_by_others},
     {"jobs that nobody here serves cost a turn nothing", foreign_streams},
+    {"a small page reads no more of many than of few", a_small_page},
+    {"the run of a lane reads no more of many than of few", the_run_of_a_lane},
     {"a busy lane costs the others less than as much again", a_busy_lane},
     {"the release of a lane costs the same however many wait", a_release},
     {"the backlog limit of a definition costs the runs of others nothing", backlog_of_others},
