@@ -74,6 +74,16 @@ describe("another role of the server", function()
     everything_is_refused('is owned by the role "evil", which has not made its tables')
   end)
 
+  -- As an administrator prepares it. What the maker has made there is no other program's.
+  it("may own the schema if it is a superuser, and the maker's are the tables", function()
+    psql(("CREATE SCHEMA %s; GRANT CREATE, USAGE ON SCHEMA %s TO maker;"):format(schema, schema))
+    place.moonshift("store", "create")
+    assert.same({ "maker" }, postgres.rows(server, schema, ("SELECT tableowner FROM pg_tables"
+      .. " WHERE tablename='job' AND schemaname='%s'"):format(schema)))
+    place.enqueue("work", 1)
+    assert.equal(0, (moonshift("run", place.path, "--drain")))
+  end)
+
   it("may not own the schema in which a store is created", function()
     psql(("CREATE SCHEMA %s AUTHORIZATION evil; GRANT ALL ON SCHEMA %s TO maker;"):format(schema,
       schema))
