@@ -15,13 +15,18 @@ static int job_count;
 static int64_t last[3][TENANTS], served[3]; /* by priority */
 static const char *const tenants[TENANTS] = {NULL, "a", "b", "c", "d", "e"};
 
-static bool fair(struct contract *c) {
-    json_t *given = json_pack("{s:s}", "fair_by", "tenant");
+/* Opens the store anew. */
+static bool fair_by(struct contract *c, const char *what) {
+    json_t *given = json_pack("{s:s}", "fair_by", what);
     store_close(c->store);
     bool set = settings_apply(&c->settings, ORIGIN_FILE, given, NULL, &c->error);
     json_decref(given);
     c->store = set ? contract_join(c, "node", NOW, &c->self) : NULL;
     return c->store != NULL;
+}
+
+static bool fair(struct contract *c) {
+    return fair_by(c, "tenant");
 }
 
 static int64_t turn_of(int64_t priority, int tenant) {
@@ -145,10 +150,118 @@ static void swept(struct contract *c) {
     EXPECT(left >= 0 && left < 10);
 }
 
+static bool make(struct contract *c, const char *tenant, int64_t priority, int count) {
+    bool done = true;
+    for (int i = 0; i < count; i++)
+        done = create(c, c->store,
+                      (struct job){.tenant = tenant, .priority = priority, .retries = 3}, NOW) &&
+               done;
+    return done;
+}
+
+/* Runs all that is ready: the tenants, or the lanes, in the order in which they come. */
+static const char *order(struct contract *c) {
+    static char text[64];
+    struct job *job = NULL;
+    size_t count = 0;
+    while (count + 1 < sizeof text && (job = acquire_one(c, c->store, NOW))) {
+        text[count++] = *(job->tenant ? job->tenant : job->lane);
+        settle(c, c->store, job, (struct outcome){0}, NOW);
+    }
+    text[count] = 0;
+    return text;
+}
+
+#define ORDER(text) EXPECT(strcmp(order(c), text) == 0)
+
+static void tried_again(struct contract *c) {
+    struct outcome again = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 2};
+    EXPECT(fair(c) && make(c, "a", 0, 2) && make(c, "b", 0, 2));
+    struct job *first = acquire_one(c, c->store, NOW);
+    EXPECT(first && settle(c, c->store, first, again, NOW) == SETTLED);
+    ORDER("baba");
+}
+
+/* Another executor that has the best job, and gives it back unrun as it leaves. */
+static struct store *holder(struct contract *c, int64_t *id) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    struct job *job = other ? acquire_one(c, other, NOW) : NULL;
+    *id = job ? job->id : 0;
+    job_free(job);
+    return other;
+}
+
+static void given_back(struct contract *c) {
+    int64_t id = 0;
+    EXPECT(fair(c) && make(c, "a", 0, 2) && make(c, "b", 0, 2));
+    struct store *other = holder(c, &id);
+    EXPECT(id && give_set_retries(c->store, IDS(id), 7, false, 0, NOW, &c->error));
+    store_close(other);
+    ORDER("abab");
+}
+
+static void served_late(struct contract *c) {
+    int64_t id = 0;
+    EXPECT(fair(c) && make(c, "a", 0, 3));
+    struct store *other = holder(c, &id);
+    EXPECT(acquire_count(c, c->store, NOW) == 2);
+    store_close(other);
+    EXPECT(make(c, "d", 0, 1));
+    struct job *late = acquire_one(c, c->store, NOW);
+    EXPECT(late && late->id == id && make(c, "e", 0, 1));
+    job_free(late);
+    ORDER("de");
+}
+
+static void another_priority(struct contract *c) {
+    EXPECT(fair(c) && make(c, "a", 5, 3));
+    ORDER("aaa");
+    EXPECT(make(c, "b", 5, 2));
+    int64_t id = create(c, c->store, (struct job){.tenant = "c", .retries = 3}, NOW);
+    EXPECT(id && give_set_priority(c->store, IDS(id), 5, NOW, &c->error));
+    ORDER("bcb");
+}
+
+static void asked_for_during_a_run(struct contract *c) {
+    int64_t id = 0;
+    EXPECT(fair_by(c, "off") && make(c, "x", 0, 1));
+    struct store *other = holder(c, &id);
+    EXPECT(id && fair(c) && make(c, "b", 0, 1));
+    store_close(other);
+    ORDER("xb");
+}
+
+static void begun_anew(struct contract *c) {
+    EXPECT(fair(c) && make(c, "a", 0, 5));
+    ORDER("aaaaa");
+    EXPECT(fair_by(c, "lane"));
+    for (int i = 0; i < 3; i++)
+        EXPECT(create(c, c->store, (struct job){.lane = i ? "b" : "a"}, NOW));
+    ORDER("abb");
+    EXPECT(fair_by(c, "off") && make(c, "z", 0, 1) && fair(c) && make(c, "y", 0, 1));
+    ORDER("zy");
+}
+
+/* A second is over if the clock was set back. */
+static void swept_by_another_clock(struct contract *c) {
+    EXPECT(fair(c) && make(c, "a", 0, 1) && acquire_count(c, c->store, NOW + 10000) == 1);
+    EXPECT(make(c, "b", 0, 1) && acquire_count(c, c->store, NOW) == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM share") == 0);
+}
+
 static const struct check checks[] = {
     {"tenants take turns inside a priority, on random histories", history},
     {"ten tenants with 100 jobs are served as if the one with far more had 100", ten_beside_one},
     {"turns that are over are forgotten", swept},
+    {"turns are forgotten by a clock that was set back, too", swept_by_another_clock},
+    {"a job that is tried again at once takes another turn", tried_again},
+    {"a job that is given back unrun keeps its turn", given_back},
+    {"a turn that is served late sets nothing back", served_late},
+    {"a job of another priority takes a turn there", another_priority},
+    {"what runs while turns are asked for comes before what is created then",
+     asked_for_during_a_run},
+    {"a change of the setting begins all turns anew, behind what waits", begun_anew},
 };
 
 int main(void) {

@@ -19,8 +19,7 @@ static bool fair_share_last(struct store *store, int64_t *last, struct error *er
     *last = 0;
     return db_value(&store->db, error, last,
                     "SELECT coalesce(max(place), 0) FROM (SELECT max(place) AS place FROM ready"
-                    " UNION ALL SELECT max(place) FROM parked UNION ALL SELECT max(turn) FROM share"
-                    " UNION ALL SELECT max(turn) FROM served UNION ALL"
+                    " UNION ALL SELECT max(place) FROM parked UNION ALL"
                     " SELECT max(j.place) FROM locks l JOIN job j ON j.id=l.id) AS p",
                     "") != FAILED;
 }
