@@ -149,4 +149,31 @@ describe("a run whose commit the store refuses", function()
     assert.same({ 1, "2026-01-01T03:00:00.000Z", "no job 4711" },
       { job.retries, job.due, job.message })
   end)
+
+  it("of an activity leaves its instance where it was, until nothing refuses it", function()
+    engine = testing.engine {
+      scripts = engines.folder {
+        ["handlers/held.lua"] = "return function() end",
+        ["handlers/ask.lua"] = [[return function(job)
+          job.variables.asked = (job.variables.asked or 0) + 1
+          job:enqueue("held", nil, { unique = "key", on_conflict = "refuse" })
+        end]],
+        ["processes/p.lua"] = [[
+          local p = require "moonshift.process"
+          return { p.step "s" { run = "ask", async = true, retry = "R5/PT20M" },
+            p.task "t" }]],
+      },
+    }
+    local holder = engine:enqueue("held", nil, { unique = "key", at = "2027-01-01T00:00:00Z" })
+    local id = engine:start "p"
+    engine:turn()
+    local at = engine:at(id)
+    assert.same({ 0, {} }, { #engine:tasks():list(), engine:instance(id).variables })
+    engine:delete(holder)
+    engine:advance "PT20M"
+    engine:turn()
+    assert.same({ "t", { asked = 1 } }, { engine:tasks():one().activity,
+      engine:instance(id).variables })
+    assert.not_same(at, engine:at(id))
+  end)
 end)
