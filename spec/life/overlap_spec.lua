@@ -199,6 +199,49 @@ describe("a schedule", function()
     assert.is_true(next(different, next(different)) ~= nil)
   end)
 
+  -- By how many hours the first dates are late; they are so many hours apart.
+  local function delays(text, apart)
+    local engine, hours = open(text), {}
+    for i = 1, 6 do
+      local due = moonshift.time(engine:schedules()[1].next)
+      hours[i] = (due - moonshift.time(engines.START)) / 3600000 - i * apart
+      engine:advance(("PT%.3fS"):format((due - moonshift.time(clock:now())) / 1000))
+      engine:drain()
+    end
+    table.sort(hours)
+    return hours
+  end
+
+  it("with more jitter than there is room is due before its next date", function()
+    local hours = delays([[{ handler = "tick", cycle = "R/PT1H", jitter = "P9D" }]], 1)
+    assert.is_true(hours[1] >= 0 and hours[6] < 1 and hours[6] > 0.1)
+  end)
+
+  it("with jitter of a day may be due a day later", function()
+    local hours = delays([[{ handler = "tick", cycle = "R/P3D", jitter = "P1D" }]], 72)
+    assert.is_true(hours[1] >= 0 and hours[6] < 24 and hours[6] > 1)
+  end)
+
+  -- The delays are those of the first store, as names and dates are the same.
+  it("with jitter comes to a date that has passed and is not due yet, and to no other", function()
+    local text, dues = [[{ handler = "tick", cycle = "R/PT1H", jitter = "PT50M" }]], {}
+    local engine = open(text)
+    for i = 1, 3 do
+      dues[i] = engine:schedules()[1].next
+      clock:set(dues[i])
+      engine:drain()
+    end
+    for _, case in ipairs { { -1, 2 }, { 0, 3 } } do
+      store = ("sqlite:%s/%d.db"):format(folder, case[2])
+      clock:set(engines.START)
+      engine = open(text)
+      local span = moonshift.time(dues[2]) - moonshift.time(engines.START) + case[1]
+      engine:advance(("PT%.3fS"):format(span / 1000))
+      engine:turn()
+      assert.equal(dues[case[2]], engine:schedules()[1].next)
+    end
+  end)
+
   it("says the dates to come with their jitter", function()
     local engine = open [[{ handler = "tick", cycle = "R/PT1H", jitter = "PT10M" }]]
     local first = engine:schedules()[1].next

@@ -221,6 +221,18 @@ describe("a schedule", function()
     assert.is_nil(again:schedules()[1].next)
   end)
 
+  it("that is over does not begin again when another file of the folder changes", function()
+    declare("twice", [[{ handler = "tick", cycle = "R2/PT1H" }]])
+    local engine = load_folder()
+    for _ = 1, 3 do
+      engine:advance("PT1H")
+      engine:drain()
+    end
+    write(folder .. "/handlers/tick.lua", HANDLER .. "-- new\n")
+    local again = load_folder("05:00")
+    assert.same({ "", nil }, { jobs(again), again:schedules()[1].next })
+  end)
+
   it("comes back with the next load when its waiting job was deleted or made dead", function()
     declare("hourly", [[{ handler = "tick", cycle = "R/PT1H" }]])
     load_folder():delete(1)
