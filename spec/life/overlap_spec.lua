@@ -203,9 +203,9 @@ describe("a schedule", function()
   local function delays(text, apart)
     local engine, hours = open(text), {}
     for i = 1, 6 do
-      local due = moonshift.time(engine:schedules()[1].next)
-      hours[i] = (due - moonshift.time(engines.START)) / 3600000 - i * apart
-      engine:advance(("PT%.3fS"):format((due - moonshift.time(clock:now())) / 1000))
+      local at = moonshift.time(engine:schedules()[1].next)
+      hours[i] = (at - moonshift.time(engines.START)) / 3600000 - i * apart
+      engine:advance(("PT%.3fS"):format((at - moonshift.time(clock:now())) / 1000))
       engine:drain()
     end
     table.sort(hours)
