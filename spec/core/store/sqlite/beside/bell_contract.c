@@ -37,6 +37,9 @@ static void of_its_range(struct contract *c) {
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(make(c, 7) && make(c, 4) && make(c, 8) && store_commit(c->store, &c->error));
     EXPECT(store_has_changes(other));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
+    EXPECT(make(c, 2) && make(c, 4) && make(c, 1) && store_commit(c->store, &c->error));
+    EXPECT(store_has_changes(other));
     store_close(other);
 }
 
