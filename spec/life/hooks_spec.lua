@@ -23,6 +23,9 @@ local HANDLERS = {
     job:enqueue("fine")
     if job.payload.fails then error("no", 0) end
   end]],
+  ["handlers/refused.lua"] = [[return { retry = 'R2/PT1M', run = function(job)
+    job:operate { verb = "delete", ids = { 4711 } }
+  end }]],
   ["handlers/sleep.lua"] = "return function(job) job:snooze('PT1H') end",
 }
 
@@ -88,6 +91,16 @@ describe("hooks", function()
       { first.message, first.reason, first.retries, first.permanent })
     assert.equal("2026-01-01T00:01:00.000Z", first.due)
     assert.equal(0, last.retries)
+  end)
+
+  it("are told of a run that the store refuses as of one that fails", function()
+    open { ["hooks/notes.lua"] = NOTES:gsub("created = note, ", "") }
+    engine:enqueue("refused")
+    engine:drain()
+    engine:advance("PT1M")
+    local texts, list = noted()
+    assert.same({ "failed refused", "failed refused", "dead refused" }, texts)
+    assert.equal("no job 4711", list[3].result.message)
   end)
 
   it("are told of jobs that a handler creates, only if they are written", function()

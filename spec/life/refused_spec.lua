@@ -40,6 +40,7 @@ describe("a run whose commit the store refuses", function()
       work = { retry = retry, run = function(job)
         job:log("asked")
         ask(job)
+        return "done"
       end },
       held = function() end, small = { backlog = 1, run = function() end },
     }
@@ -62,7 +63,8 @@ describe("a run whose commit the store refuses", function()
       it("is retried by the handler's own span", function()
         engine_of("R6/PT0.1S", ask)
         assert.same({ 0.1, 5, "scheduled", messages[how] }, { after_one() })
-        assert.same({ "asked" }, engine:log({ outcome = "failed" }):one().lines)
+        local entry = engine:log({ outcome = "failed" }):one()
+        assert.same({ { "asked" }, nil }, { entry.lines, entry.result })
       end)
 
       it("is retried by the handler's list", function()
