@@ -106,6 +106,25 @@ static void what_is_created_waits_behind_what_is_better(struct contract *c) {
     site_close(&site);
 }
 
+static void what_is_created_is_taken_in_the_range(struct contract *c) {
+    c->settings.priority_min = 3;
+    c->settings.priority_max = 5;
+    OPEN;
+    JOB(.priority = 4);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    EXPECT(next_beside(c, &site, ended(&site, OUTCOME_SUCCESS), 3) == 3);
+    EXPECT(next_beside(c, &site, ended(&site, OUTCOME_SUCCESS), 5) == 5);
+    struct outcome *last = ended(&site, OUTCOME_SUCCESS);
+    last->created = job_spec_copy(&(struct job_spec){
+        .job = {.handler = "work", .priority = 2, .due = TIME_NONE, .retries = 3}});
+    last->created->next = job_spec_copy(&(struct job_spec){
+        .job = {.handler = "work", .priority = 6, .due = TIME_NONE, .retries = 3}});
+    EXPECT(turn(c, &site, last, 9) && !site.turn.items);
+    c->settings.priority_min = INT64_MIN;
+    c->settings.priority_max = INT64_MAX;
+    site_close(&site);
+}
+
 /* A job has ended that creates so many with a payload of 400 bytes, where there is room for 1000;
  * so many are acquired. */
 static int taken_beside(struct contract *c, struct site *site, int count) {
@@ -336,6 +355,8 @@ static const struct check checks[] = {
     {"a quiet turn looks when something falls due", a_quiet_turn_looks_when_something_falls_due},
     {"work is left for lack of room", work_is_left_for_lack_of_room},
     {"what is created waits behind what is better", what_is_created_waits_behind_what_is_better},
+    {"what is created is taken in the range of the executor",
+     what_is_created_is_taken_in_the_range},
     {"what is created fills the memory", what_is_created_fills_the_memory},
     {"who drains takes nothing that is created", who_drains_takes_nothing_that_is_created},
     {"the jobs of a lane are one item", a_lane_is_one_item},
