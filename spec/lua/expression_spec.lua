@@ -632,4 +632,11 @@ describe("an expression over data of any size", function()
       raised("${text.contains('b') or text.contains('c') or text.contains('d') or "
         .. "text.contains('e')}", scope))
   end)
+
+  it("counts the bytes of what a method is given", function()
+    local scope = scope_of { text = ("a"):rep(20 * MIB) }
+    assert.matches("reads and makes texts of more than 64 MiB",
+      raised("${'b'.equals(text) or 'c'.equals(text) or 'd'.equals(text) or 'e'.equals(text)}",
+        scope))
+  end)
 end)
