@@ -151,6 +151,20 @@ describe("a multi-instance activity", function()
     assert.equal("completed", d:ended(id))
   end)
 
+  it("makes jobs that are exclusive as the model says of the body and of its turns", function()
+    for _, case in ipairs { { true, false }, { false, true } } do
+      local d = store({ parallel = true, count = 1001, exclusive = case[1] },
+        { kind = "service", before = true, exclusive = case[2] })
+      d:start("p")
+      local found = {}
+      for _, job in ipairs(d.jobs) do
+        found[job.handler .. " " .. tostring(job.exclusive)] = true
+      end
+      assert.same({ ["process/p/a#multiInstanceBody " .. tostring(case[1])] = true,
+        ["process/p/a " .. tostring(case[2])] = true }, found)
+    end
+  end)
+
   it("makes each turn once, whatever number of units makes them", function()
     for _, multi in ipairs { { index = "i" }, { collection = "list", element = "item" } } do
       local count, list, seen = 2003, {}, {}
