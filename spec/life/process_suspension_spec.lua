@@ -232,6 +232,18 @@ describe("suspension", function()
       assert.equal("completed", engine:instance(id).how)
     end)
 
+    it("may come later, and only be counted", function()
+      assert(engine:start "low")
+      assert.equal(1, engine:suspend_process("low", { include_instances = true, dry_run = true }))
+      local at = engine.clock:now():gsub("T%d%d", "T23")
+      local touched, job = engine:suspend_process("low", { at = at })
+      assert.same({ 0, "scheduled" }, { touched, engine:job(job).state })
+      assert(engine:start "low")
+      engine:advance "P1D"
+      engine:drain()
+      assert.same({ "the process is suspended", "conflict" }, { select(2, engine:start "low") })
+    end)
+
     it("has steps of a thousand jobs, and one entry in the log of operations", function()
       for _ = 1, 1100 do
         assert(engine:start "many")
