@@ -28,8 +28,8 @@ enum { COLUMNS = 5 };
 
 static const char *const page_sql[] = {
     [PAGE_PLACES] = "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY,
-    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.ctid" LISTS READY JOBS,
-    [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.ctid, r.rank, r.lane, s.stream,"
+    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank, r.ctid" LISTS READY JOBS,
+    [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank, r.ctid, r.lane, s.stream,"
                    " l.owner, p.parks" LISTS READY LANE FREE_JOBS,
 };
 

@@ -60,7 +60,7 @@ static const struct {
                   " RETURNING lane, stream, rank, place, id)"
                   " INSERT INTO parked(lane, stream, rank, place, id) SELECT * FROM gone",
                   1, ARRAY_TID},
-    [SET_PARKED] = {"SELECT " ROW_COLUMNS ", p.place, p.id, p.spot"
+    [SET_PARKED] = {"SELECT " ROW_COLUMNS ", p.place, p.id, k.rank, p.spot"
                     " FROM unnest(?, ?, ?, ?) AS k(lane, stream, rank, quota) CROSS JOIN LATERAL"
                     " (SELECT id, place, ctid AS spot FROM parked WHERE lane=k.lane"
                     " AND stream=k.stream AND rank=k.rank ORDER BY place, id LIMIT k.quota) AS p"

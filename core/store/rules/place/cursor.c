@@ -48,12 +48,12 @@ static struct row *cursor_query_whole(struct store *store, const struct cursor *
     const struct head *head = &cursor->head;
     if (cursor->level)
         return db_query(&store->db, error,
-                        "SELECT " ROW_COLUMNS ", r.place, r.id FROM ready r"
+                        "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank FROM ready r"
                         " LEFT JOIN job j ON j.id=r.id WHERE r.stream=?1 AND r.rank=?2"
                         " AND (r.place, r.id)>(?3, ?4) ORDER BY r.place, r.id LIMIT ?5",
                         "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
     return db_query(&store->db, error,
-                    "SELECT " ROW_COLUMNS ", r.place, r.id FROM ready r"
+                    "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank FROM ready r"
                     " LEFT JOIN job j ON j.id=r.id WHERE r.stream=?1"
                     " AND (r.rank, r.place, r.id)>(?2, ?3, ?4)"
                     " ORDER BY r.rank, r.place, r.id LIMIT ?5",
@@ -114,8 +114,8 @@ enum { PLACES_STREAM = 5, PLACES_SPOT };
 enum {
     JOBS_PLACE = ROW_COLUMN_COUNT,
     JOBS_ID,
+    JOBS_RANK,
     JOBS_SPOT,
-    LANES_RANK,
     LANES_LANE,
     LANES_STREAM,
     LANES_OWNER,
@@ -136,7 +136,7 @@ static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahea
     struct job job;
     if (!page_job(store, row, &job, error))
         return false;
-    *ahead = (struct ahead){.head = {.rank = ~job.priority,
+    *ahead = (struct ahead){.head = {.rank = row_int(row, JOBS_RANK),
                                      .place = row_int(row, JOBS_PLACE),
                                      .id = job.id,
                                      .lane = job.lane_id}};
@@ -155,7 +155,7 @@ int64_t page_stream(struct row *row, enum page_rows rows) {
 
 /* Its job cannot be taken, so it was not read. */
 static bool ahead_runs(struct row *row, struct ahead *ahead) {
-    *ahead = (struct ahead){.head = {.rank = row_int(row, LANES_RANK),
+    *ahead = (struct ahead){.head = {.rank = row_int(row, JOBS_RANK),
                                      .place = row_int(row, JOBS_PLACE),
                                      .id = row_int(row, JOBS_ID),
                                      .lane = row_int(row, LANES_LANE),
@@ -267,7 +267,7 @@ static bool cursor_reads_parked(struct store *store, struct cursor *cursor, stru
     cursor->asked = true;
     cursor->at = cursor->count = 0;
     struct row *row = db_query(&store->db, error,
-                               "SELECT " ROW_COLUMNS ", p.place, p.id FROM parked p"
+                               "SELECT " ROW_COLUMNS ", p.place, p.id, p.rank FROM parked p"
                                " LEFT JOIN job j ON j.id=p.id WHERE p.lane=?1 AND p.stream=?2"
                                " AND p.rank=?3 AND (p.place, p.id)>(?4, ?5)"
                                " ORDER BY p.place, p.id LIMIT ?6",

@@ -427,8 +427,9 @@ static void taking_mark(struct store *store, const struct cursor *cursor, enum v
 static bool taking_follow(struct taking *taking, struct store *store, const struct cursor *taken,
                           struct error *error) {
     enum answer follows = taken->lane ? NO : taking_follows(taking, store, taken, error);
-    if (follows != YES)
-        return follows == NO;
+    /* A place that was written by hand may name another lane than its row, which was taken. */
+    if (follows != YES || !taking_lane(taking, taken->head.lane))
+        return follows != FAILED;
     return taking_parked_out(taking, store, taken->head.lane, error) &&
            merge_follow(&taking->merge, store, taken, lane_set_parked(&taking->known, taken),
                         error);

@@ -382,8 +382,9 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     if (guarded == UNIT_FAILED || guarded == UNIT_BEHIND || guarded == UNIT_WAITS)
         return guarded != UNIT_FAILED;
     *settled = SETTLED;
-    return outcome->job->id ? settle_fenced(store, outcome, now, settled, error)
-                            : settle_command(store, outcome, now, error);
+    if (!outcome->job->id && outcome_has_walked(outcome))
+        return settle_command(store, outcome, now, error);
+    return settle_fenced(store, outcome, now, settled, error); /* also a row by hand with id 0 */
 }
 
 /* What a settling gets and gives. */
