@@ -182,6 +182,15 @@ function Causes.job(w)
   Jobs[token.state](w, inst, token)
 end
 
+-- A message whose row was changed by hand is not given without what it said.
+local function read_message(w)
+  local message = w.cause.message
+  if w.cause.unreadable then
+    refuse(w, ("message %q with key %q: its variables are no JSON object (row %s of kept_message)")
+      :format(message.name, message.key or "", tostring(message.id)))
+  end
+end
+
 -- A message that is kept as a row is taken with this unit.
 local function take_row(w)
   local message = w.cause.message
@@ -192,6 +201,7 @@ end
 
 function Causes.start(w)
   local cause = w.cause
+  read_message(w)
   take_row(w)
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
@@ -224,6 +234,7 @@ local function send_anew(w, inst)
 end
 
 function Causes.message(w)
+  read_message(w)
   if w.cause.message then
     local inst = w:instance(w.cause.instance)
     local token = inst and frame.find(inst.frame, w.cause.token)

@@ -133,19 +133,28 @@ static json_t *letter_of(const struct unit_message *one, int64_t id) {
     return NULL;
 }
 
+/* The variables of a message. What cannot be read has another *key, by which the job fails. */
+static json_t *variables_of(const struct unit_message *one, const char **key) {
+    json_t *variables = json_read(one->variables, strlen(one->variables), "variables", NULL);
+    if (json_is_object(variables))
+        return variables;
+    json_decref(variables);
+    *key = "unreadable";
+    return json_true();
+}
+
 /* What the walk of the job is told; see lua/moonshift/process/commands.lua. */
 static json_t *cause_of(const struct unit_message *one, const json_t *receiver) {
-    json_t *variables = one->variables
-                            ? json_read(one->variables, strlen(one->variables), "variables", NULL)
-                            : NULL;
+    const char *key = "variables";
+    json_t *variables = one->variables ? variables_of(one, &key) : NULL;
     int64_t instance = number_of(receiver, "instance");
     if (instance)
         return json_pack("{ss sI sO sO so*}", "kind", "message", "instance", (json_int_t)instance,
                          "token", json_object_get(receiver, "token"), "activity",
-                         json_object_get(receiver, "activity"), "variables", variables);
+                         json_object_get(receiver, "activity"), key, variables);
     return json_pack("{ss sO sO so*}", "kind", "start", "version",
                      json_object_get(receiver, "version"), "at",
-                     json_object_get(receiver, "activity"), "variables", variables);
+                     json_object_get(receiver, "activity"), key, variables);
 }
 
 bool message_order(struct store *store, struct store_order *order, time_ms now,
