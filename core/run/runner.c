@@ -14,6 +14,7 @@ enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
 enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
+enum { STRAYS_WAIT = 10000, STRAYS_IDLE = 500, STRAYS_BUSY = 20 };
 enum { PAGES_IDLE = 250, PAGES_BUSY = 3000 }; /* of the log, before a checkpoint */
 enum { CUT_AGAIN = 50 };
 
@@ -232,6 +233,35 @@ static void cut_lost(struct runner *runner, bool ask) {
     client_cut_lost(runner->client, true, ask_lost, runner);
 }
 
+/* One step of the look for rows that nothing moves. True: it has found none. */
+static bool find_strays(struct runner *runner, int step) {
+    struct error error = {0};
+    struct store_strays *strays = &runner->strays;
+    strays->step = step;
+    if (!store_find_strays(runner->store, strays, clock_now(runner->options.clock), &error)) {
+        log_event(LOG_WARN, "rows that nothing moves stay", "reason:s", error.text);
+        strays->more = false;
+    }
+    if (!strays->found)
+        return true;
+    log_event(LOG_ERROR, "rows that nothing moves", "rows:d reason:s", strays->found,
+              "the store was changed by hand (incident list says more)");
+    runner->rang = true;
+    return false;
+}
+
+/* Nothing would be taken any more: the look goes over all, for a second at most. */
+static void look_before_end(struct runner *runner, time_ms now) {
+    if (!runner->options.drain || !runner->drained || !client_quiet(runner->client) ||
+        runner->turned_at == runner->strays_for)
+        return;
+    do
+        runner->drained = find_strays(runner, STRAYS_IDLE);
+    while (runner->drained && runner->strays.more && clock_monotonic() - now < TICK);
+    if (runner->drained)
+        runner->strays_for = runner->turned_at;
+}
+
 /* Takes one turn of the executor, unless it must not be tried yet. While the store is full,
  * outcomes are written before anything new is begun. */
 static void take_turn(struct runner *runner, time_ms now) {
@@ -259,6 +289,7 @@ static void take_turn(struct runner *runner, time_ms now) {
         turned(runner, &turn, now);
     else
         turn_failed(runner, &error, now);
+    look_before_end(runner, now);
     runner->gather_until = 0;
     if (turn.written || rang)
         cut_lost(runner, !turn.written);
@@ -397,9 +428,22 @@ static void follow_deployment(struct runner *runner) {
     runner->reload_again = true;
 }
 
+/* Nothing has changed where no turn has looked since the last time. */
+static void look_for_strays(struct runner *runner, time_ms now) {
+    if (now < runner->strays_at || runner->turned_at == runner->strays_for ||
+        runner->stage != WORKING)
+        return;
+    find_strays(runner, is_idle(runner) ? STRAYS_IDLE : STRAYS_BUSY);
+    if (runner->strays.more)
+        return;
+    runner->strays_at = now + STRAYS_WAIT;
+    runner->strays_for = runner->turned_at;
+}
+
 /* What other processes have left behind or brought. */
 static void look_around(struct runner *runner, time_ms now) {
     clear_left(runner, now);
+    look_for_strays(runner, now);
     retire_deployments(runner, now);
     follow_deployment(runner);
 }

@@ -37,6 +37,9 @@ struct runner {
     time_ms stage_until; /* monotonic; of STOPPING and CUTTING */
     time_ms tick_at, look_at, left_at, retry_at, deadline; /* monotonic */
     time_ms retire_at;  /* monotonic: old deployments are looked for */
+    time_ms strays_at;  /* monotonic: what nothing moves is looked for; */
+    time_ms strays_for; /* turned_at of when that was over last */
+    struct store_strays strays;
     time_ms turned_at;  /* monotonic: the last turn that wrote */
     time_ms yield_at;   /* monotonic: waiting items are looked at */
     time_ms away_since; /* monotonic: the store's server does not answer; 0: it does */

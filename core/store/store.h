@@ -226,6 +226,19 @@ enum answer store_misplaced(struct store *store, int64_t *job, const char **why,
 bool store_set_aside(struct store *store, int64_t job, const struct outcome *outcome,
                      const char *why, time_ms now, struct error *error);
 
+/* Looks one step further for what nothing would ever move, as the store was changed by hand: jobs
+ * in places that no executor takes, and instances that wait for rows that are gone. Each becomes an
+ * incident, once, and what stands behind it goes on. A job without a place gets it. Writes only if
+ * it finds some. */
+struct store_strays {
+    int64_t lane, job, instance; /* the next step begins behind these */
+    int step;                    /* jobs and instances that are looked at */
+    int found;                   /* by this step */
+    bool more; /* in and out: there is more to look at; else the next step begins anew */
+};
+bool store_find_strays(struct store *store, struct store_strays *strays, time_ms now,
+                       struct error *error);
+
 /* The joined executor was told to drain: it takes nothing more, ends what it has and stays until it
  * is stopped. As known since the last transaction began. */
 bool store_draining(const struct store *store);

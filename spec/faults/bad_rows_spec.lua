@@ -14,6 +14,18 @@ local rows = {
     "INSERT INTO locked(id, token, owner, stream) VALUES(%d, 5, 77, 1)",
 }
 
+-- Jobs that nothing would ever take.
+local strays = {
+  ["that is ready in a stream that is not known"] = { "UPDATE ready SET stream=999 WHERE id=%d" },
+  ["that is parked, its lane gone"] = { words = { "--lane", "one" },
+    "INSERT INTO parked(lane, stream, rank, place, id) SELECT -5, stream, rank, place, id"
+      .. " FROM ready WHERE id=%d",
+    "DELETE FROM ready WHERE id=%d" },
+  ["that nobody has locked"] = {
+    "INSERT INTO locked(id, token, owner, stream) SELECT id, 5, 77, stream FROM ready WHERE id=%d",
+    "DELETE FROM ready WHERE id=%d" },
+}
+
 describe("a row that makes the loop fail", function()
   local place
 
@@ -26,14 +38,18 @@ describe("a row that makes the loop fail", function()
     place.remove()
   end)
 
-  -- Changes the store by SQL.
-  local function write(statement)
+  -- Changes the store by SQL; statements that the engine refuses change nothing.
+  local function change(statement)
     if stores.sql(place.store, statement .. " RETURNING 1") then
-      return
+      return true
     end
     local status, _, errors = process.run(("sqlite3 %s %s"):format(process.quote(place.store),
       process.quote(statement)))
-    assert(status == 0, errors)
+    return status == 0, errors
+  end
+
+  local function write(statement)
+    assert(change(statement))
   end
 
   local function ended()
@@ -45,12 +61,16 @@ describe("a row that makes the loop fail", function()
     return table.concat(place.sql("SELECT job FROM incident WHERE ended IS NULL ORDER BY job"), " ")
   end
 
+  local function run()
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "3")
+  end
+
   for name, statement in pairs(rows) do
     it("is one incident: a job " .. name, function()
       local ids = place.enqueue("fine", 1000)
       local bad = ids[500]
       write(statement:format(tonumber(bad)))
-      place.moonshift("run", "-C", place.path, "--drain", "--workers", "3")
+      run()
       assert.same({ bad, "999" }, { incidents(), ended() })
       assert.same({ "0" }, place.sql(("SELECT count(*) FROM ready WHERE id=%s"):format(bad)))
     end)
@@ -68,6 +88,164 @@ describe("a row that makes the loop fail", function()
     assert.same({ "0" }, place.sql "SELECT count(*) FROM ready")
     assert.same({ "0" }, place.sql "SELECT count(*) FROM parked")
   end
+
+  for name, kind in pairs(strays) do
+    it("is one incident though nothing takes it: a job " .. name, function()
+      local ids = place.enqueue("fine", 300, table.unpack(kind.words or {}))
+      local bad = ids[150]
+      for _, statement in ipairs(kind) do
+        write(statement:format(tonumber(bad)))
+      end
+      run()
+      assert.same({ bad, "299" }, { incidents(), ended() })
+      assert.same({ "0" }, place.sql("SELECT count(*) FROM (SELECT id FROM ready UNION ALL"
+        .. " SELECT id FROM parked UNION ALL SELECT id FROM locked) AS p"))
+      place.moonshift("job", "retry", bad)
+      run()
+      assert.same({ "", "300" }, { incidents(), ended() })
+    end)
+  end
+
+  it("is told once, and its lane goes on: one that nobody runs", function()
+    local ids = place.enqueue("fine", 20, "--lane", "one")
+    write(("INSERT INTO lane(id, token, owner) SELECT lane, 0, 77 FROM ready WHERE id=%s"):format(
+      ids[1]))
+    run()
+    assert.same({ ids[1], "19" }, { incidents(), ended() })
+    run()
+    assert.same({ "1" }, place.sql "SELECT count(*) FROM incident")
+  end)
+
+  it("counts against no limit: a run of nobody", function()
+    place.write("handlers/few.lua", "return { limit = { cluster = 1 }, run = function() end }")
+    place.enqueue("few", 5)
+    write("INSERT INTO limited(definition, token, id, owner) SELECT id, 5, 1, 77 FROM definition"
+      .. " WHERE name='few'")
+    run()
+    assert.same({ "", "5" }, { incidents(), ended() })
+  end)
+
+  it("gets its place back: a job that has none", function()
+    place.enqueue("fine", 30)
+    run()
+    local bad = place.enqueue("fine", 30)[7]
+    write(("DELETE FROM ready WHERE id=%s"):format(bad))
+    run()
+    run() -- on a file rows of ended jobs are removed before
+    assert.same({ "", "60" }, { incidents(), ended() })
+  end)
+
+  it("is a definition that is no JSON: its jobs alone become incidents", function()
+    place.enqueue("bad", 120)
+    place.enqueue("fine", 200)
+    write "UPDATE definition SET properties='x' WHERE name='bad'"
+    os.remove(place.path .. "/handlers/bad.lua")
+    run()
+    assert.same({ "120", "200" }, { place.sql("SELECT count(*) FROM incident WHERE message='the"
+      .. " properties of its definition are no JSON object'")[1], ended() })
+    place.write("handlers/bad.lua", "return function() end")
+    run() -- the folder says anew what it is
+    place.moonshift("definition", "retries", "bad", "1")
+    run()
+    assert.same({ "", "320" }, { incidents(), ended() })
+  end)
+
+  local WAITS = [[
+local p = require "moonshift.process"
+return { p.receive "r" { message = "m", key = "${instance.key}" }, p.step "s" { run = "fine" } }]]
+
+  local function start(key)
+    return place.moonshift("process", "start", "p", "-C", place.path, "--key", key):match "%d+"
+  end
+
+  it("is a kept message that cannot be read: it is not given without what it said", function()
+    place.write("processes/p.lua", WAITS)
+    for _, key in ipairs { "k1", "k2", "k3" } do
+      place.moonshift("message", "m", "-C", place.path, "--key", key, "--keep", "1h")
+    end
+    write "UPDATE kept_message SET variables='x' WHERE key='k2'"
+    for _, key in ipairs { "k1", "k2", "k3" } do
+      start(key)
+    end
+    run()
+    assert.same({ "k2" }, place.sql "SELECT key FROM instance")
+    assert.truthy(place.sql("SELECT message FROM incident")[1]:find(
+      'message "m" with key "k2": its variables are no JSON object', 1, true))
+    local job = incidents()
+    write "UPDATE kept_message SET variables='{}'"
+    place.moonshift("job", "delete", job, "--yes")
+    assert.same({ "k2" }, place.sql "SELECT key FROM kept_message")
+  end)
+
+  it("makes its instance stuck: a subscription that is gone", function()
+    place.write("processes/p.lua", WAITS)
+    local ids = { start "k1", start "k2", start "k3" }
+    write(("UPDATE subscription SET instance=-1 WHERE instance=%s"):format(ids[2]))
+    run()
+    run()
+    assert.same({ "instanceStuck|r|" .. ids[2] .. '|"r" waits for a subscription that is gone' },
+      place.sql "SELECT type, activity, instance, message FROM incident")
+    assert.truthy(place.moonshift("instance", "list", "--stuck"):find(ids[2], 1, true))
+    assert.truthy(place.moonshift("stats"):find "stuck instances +1")
+    write(("UPDATE subscription SET instance=%s WHERE instance=-1"):format(ids[2]))
+    run()
+    assert.falsy(place.moonshift("instance", "list", "--stuck"):find(ids[2], 1, true))
+    assert.same({ "0" }, place.sql "SELECT count(*) FROM incident WHERE ended IS NULL")
+  end)
+
+  it("makes its instance stuck until that has ended: a task that is gone", function()
+    place.write("processes/p.lua", [[
+      local p = require "moonshift.process"
+      return { p.parallel { { p.task "t" {} }, { p.task "u" {} } } }]])
+    local id = start "k"
+    write "DELETE FROM user_task WHERE activity='t'"
+    run()
+    assert.same({ '"t" waits for a task that is gone' }, place.sql("SELECT message FROM incident"
+      .. " WHERE ended IS NULL AND type='instanceStuck'"))
+    place.moonshift("instance", "cancel", id, "-C", place.path)
+    assert.same({ "0" }, place.sql "SELECT count(*) FROM incident WHERE ended IS NULL")
+  end)
+
+  it("is found whatever the counters of changes are", function()
+    place.enqueue("fine", 50)
+    write "UPDATE meta SET value=-5 WHERE key IN ('catalog', 'executors')"
+    run()
+    place.enqueue("fine", 50)
+    write "DELETE FROM meta WHERE key IN ('catalog', 'executors')"
+    run()
+    assert.equal("100", ended())
+  end)
+
+  -- Every column of a job's row and of its place, but the id of the place, gets each of these.
+  local values = { "NULL", "''", "'x'", "-5", "4611686018427387904", "0" }
+
+  local function columns(name)
+    return place.sql(os.getenv "SPEC_STORE"
+      and ("SELECT column_name FROM information_schema.columns WHERE table_name='%s'"
+        .. " AND table_schema=current_schema() AND column_name<>'id'"):format(name)
+      or ("SELECT name FROM pragma_table_info('%s') WHERE name<>'id'"):format(name))
+  end
+
+  it("holds up no other one, whatever stands in a column", function()
+    local ids = place.enqueue("fine", 600)
+    local good, bad = {}, 0
+    for _, name in ipairs { "job", "ready" } do
+      for _, column in ipairs(columns(name)) do
+        for _, value in ipairs(values) do
+          bad = bad + 1
+          change(("UPDATE %s SET %s=%s WHERE id=%s"):format(name, column, value, ids[3 * bad]))
+        end
+      end
+    end
+    for i, id in ipairs(ids) do
+      good[#good + 1] = i % 3 ~= 0 and id or nil
+    end
+    assert.truthy(bad > 150 and 3 * bad < 600)
+    run()
+    assert.same({ tostring(#good) }, place.sql(("SELECT count(*) FROM ended WHERE outcome=1 AND"
+      .. " job IN (%s)"):format(table.concat(good, ", "))))
+    assert.same({ "0" }, place.sql "SELECT count(*) FROM ready")
+  end)
 
   it("is an incident wherever it stands among others", function()
     gone(place.enqueue("fine", 200), { 1, 3, 7, 8, 64, 65, 200 })

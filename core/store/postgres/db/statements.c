@@ -1,28 +1,16 @@
 /* statements.c - what the rules ask in PostgreSQL's own words, mostly for JSON. */
 #include "job/hook.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/lock_page.h"
 #include "store/rules/ground/row.h"
 
 #define PROPERTY(key) "properties::jsonb #>> '{" key "}'"
-#define NUMBER_OF(key)                                                                             \
-    "CASE jsonb_typeof(properties::jsonb->'" key "') WHEN 'number'"                                \
-    " THEN (properties::jsonb->>'" key "')::numeric::bigint END"
-
 #define ROW_OF(table)                                                                              \
     "SELECT " ROW_PLACE " FROM " table " j LEFT JOIN " LOCK_OF("j.id") " AS l ON true WHERE "      \
                                                                        "j.id=?1"
 
 const struct store_sql postgres_sql = {
     .commits = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
-    .definitions = "SELECT id, name, deployment, override_priority, suspended, " NUMBER_OF("limit") ", (" PROPERTY("limit,cluster") ")::bigint, " PROPERTY(
-        "backlog") ", " PROPERTY("lane_backlog") ", " PROPERTY("rate") ","
-                                                                       " CASE WHEN "
-                                                                       "name='" HOOK_HANDLER
-                                                                       "' THEN " PROPERTY(
-                                                                           "hooks") " END"
-                                                                                    " FROM "
-                                                                                    "definition "
-                                                                                    "ORDER BY name",
     .configured = "SELECT " PROPERTY("retries") ", " PROPERTY("category") ", " PROPERTY(
         "priority") ","
                     " coalesce(jsonb_typeof(properties::jsonb->'priority')='number', false)"

@@ -1,5 +1,6 @@
 #include "store/rules/ground/catalog.h"
 #include "base/embedded.h"
+#include "base/json.h"
 #include "base/list.h"
 #include "job/command.h"
 #include "job/definition.h"
@@ -32,11 +33,39 @@ static bool catalog_is_stock(const char *name) {
     return embedded_find(path) != NULL;
 }
 
+/* What a definition says of all its jobs. */
+static bool catalog_read_properties(struct catalog *catalog, struct catalog_definition *definition,
+                                    const json_t *properties) {
+    const json_t *limit = json_object_get(properties, "limit");
+    const char *rate = json_string_value(json_object_get(properties, "rate"));
+    definition->limit = json_integer_value(limit);
+    definition->cluster_limit = json_integer_value(json_object_get(limit, "cluster"));
+    definition->backlog = json_integer_value(json_object_get(properties, "backlog"));
+    definition->lane_backlog = json_integer_value(json_object_get(properties, "lane_backlog"));
+    catalog->limited = catalog->limited || definition->limit || definition->cluster_limit;
+    catalog->backlogs = catalog->backlogs || definition->backlog || definition->lane_backlog;
+    if (rate && rate_parse(rate, &definition->rate, NULL))
+        catalog->paced = true;
+    if (definition->name && strcmp(definition->name, HOOK_HANDLER) == 0)
+        catalog->hooks |= hook_events_read(json_object_get(properties, "hooks"));
+    return definition->name != NULL;
+}
+
+/* One whose properties are no JSON is left out, and its streams with it: their jobs are found where
+ * nothing takes them (clean/strays.c). */
 static bool catalog_read_definition(struct catalog *catalog, struct row *row) {
+    const char *text = row_text(row, 5);
+    json_t *properties = json_read(text, strlen(text), "properties", NULL);
+    if (!json_is_object(properties)) {
+        json_decref(properties);
+        return true;
+    }
     struct catalog_definition *list =
         list_room(catalog->definitions, catalog->definition_count, sizeof *list);
-    if (!list)
+    if (!list) {
+        json_decref(properties);
         return false;
+    }
     catalog->definitions = list;
     list[catalog->definition_count] = (struct catalog_definition){
         .id = row_int(row, 0),
@@ -45,27 +74,14 @@ static bool catalog_read_definition(struct catalog *catalog, struct row *row) {
         .overridden = !row_null(row, 3),
         .override_priority = row_int(row, 3),
         .suspended = row_int32(row, 4) != 0,
-        .limit = row_int(row, 5),
-        .cluster_limit = row_int(row, 6),
-        .backlog = row_int(row, 7),
-        .lane_backlog = row_int(row, 8),
         .reserved = catalog_is_stock(row_text(row, 1)),
     };
     struct catalog_definition *read = &list[catalog->definition_count++];
     size_t size = 0;
     const char *key = process_key(row_text(row, 1), &size);
-    if (key && !(read->process = strndup(key, size)))
-        return false;
-    catalog->limited = catalog->limited || read->limit || read->cluster_limit;
-    catalog->backlogs = catalog->backlogs || read->backlog || read->lane_backlog;
-    const char *rate = row_text(row, 9);
-    if (rate && rate_parse(rate, &list[catalog->definition_count - 1].rate, NULL))
-        catalog->paced = true;
-    const char *hooks = row_text(row, 10);
-    json_t *events = hooks ? json_loads(hooks, 0, NULL) : NULL;
-    catalog->hooks |= hook_events_read(events);
-    json_decref(events);
-    return read->name != NULL;
+    bool fine = catalog_read_properties(catalog, read, properties);
+    json_decref(properties);
+    return fine && (!key || (read->process = strndup(key, size)));
 }
 
 static const struct catalog_definition *catalog_definition_id(const struct catalog *catalog,
@@ -138,10 +154,14 @@ static bool catalog_sort(struct catalog *catalog) {
 bool catalog_refresh(struct store *store, struct error *error) {
     struct catalog *catalog = &store->catalog;
     struct db *db = &store->db;
-    if (catalog->version == store->meta.catalog)
+    if (catalog->version && catalog->version == store->meta.catalog)
         return true;
     catalog_clear(catalog);
-    struct row *definitions = db_query(db, error, store->engine->sql->definitions, "");
+    struct row *definitions =
+        db_query(db, error,
+                 "SELECT id, name, deployment, override_priority, suspended, properties"
+                 " FROM definition ORDER BY name",
+                 "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;
     struct row *streams = db_query(

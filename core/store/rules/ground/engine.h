@@ -41,11 +41,10 @@ struct verify_rule {
 
 /* Statements that each database spells in its own way, mostly for JSON. */
 struct store_sql {
-    const char *commits;     /* A number that moves when another connection has committed. */
-    const char *definitions; /* Every definition with its limits, backlogs, rate and hooks. */
-    const char *configured;  /* What the definition ?1 says of retries, category, priority; and
-                                whether it has a number. */
-    const char *cleaner;     /* Is there a live executor but ?1 that cleans up? */
+    const char *commits;    /* A number that moves when another connection has committed. */
+    const char *configured; /* What the definition ?1 says of retries, category, priority; and
+                               whether it has a number. */
+    const char *cleaner;    /* Is there a live executor but ?1 that cleans up? */
     const char *served; /* Ends incidents of type ?4 for the handlers in the settings ?1, or for all
                            if it names none. */
     const char

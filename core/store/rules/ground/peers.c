@@ -63,7 +63,7 @@ static bool self_refresh(struct store *store, struct error *error) {
 }
 
 bool peers_refresh(struct store *store, struct error *error) {
-    if (store->peers.version == store->meta.executors)
+    if (store->peers.version && store->peers.version == store->meta.executors)
         return true;
     peers_clear(&store->peers);
     struct row *rows =

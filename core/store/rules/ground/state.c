@@ -44,8 +44,6 @@ static bool meta_check(struct store *store, struct error *error) {
         int64_t value, least;
     } fields[] = {{"next_id", meta->next_id, 1},
                   {"next_token", meta->next_token, 1},
-                  {"catalog", meta->catalog, 0},
-                  {"executors", meta->executors, 0},
                   {"sweep_from", meta->purge_from, 0},
                   {"sweep_to", meta->purge_to, 0},
                   {"cuts", meta->cuts, 0},

@@ -17,7 +17,8 @@ const struct catalog_stream *stream_make(struct store *store, const struct job *
     if (!definition_make(store, job->handler, error) ||
         !db_run(&store->db, error,
                 "INSERT INTO stream(definition, deployment, category, type)"
-                " SELECT id, ?2, coalesce(?3, ''), ?4 FROM definition WHERE name=?1",
+                " SELECT id, ?2, coalesce(?3, ''), ?4 FROM definition WHERE name=?1"
+                " ON CONFLICT DO NOTHING",
                 "titn", job->handler, deployment, job->category, (int)job->type))
         return NULL;
     CRASH_POINT("stream_made");
@@ -29,7 +30,8 @@ const struct catalog_stream *stream_make(struct store *store, const struct job *
         return NULL;
     stream = catalog_find(&store->catalog, job, deployment);
     if (!stream)
-        error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: no stream for \"%s\"",
-                  store->db.name, job->handler);
+        error_set(error, ERROR_DAMAGED,
+                  "store \"%s\": damaged: the definition \"%s\" cannot be read", store->db.name,
+                  job->handler);
     return stream;
 }

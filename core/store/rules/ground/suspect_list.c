@@ -19,7 +19,7 @@ static bool add_one(struct suspects *suspects, int64_t job) {
 bool suspects_refresh(struct store *store, struct error *error) {
     struct suspects *suspects = &store->suspects;
     enum answer step = NO;
-    if (suspects->version == store->meta.executors)
+    if (suspects->version && suspects->version == store->meta.executors)
         return true;
     suspects_clear(suspects);
     struct row *rows = db_query(&store->db, error, "SELECT job FROM suspect ORDER BY job", "");

@@ -6,24 +6,6 @@
 #include "store/rules/record/tell.h"
 #include <stdio.h>
 
-static bool stuck_insert(struct store *store, const struct unit_instance *one, time_ms now,
-                         struct error *error) {
-    char message[JOB_NAME_MAX + 64];
-    int64_t id = 0;
-    snprintf(message, sizeof message, "\"%.255s\" waits for a token that can never come",
-             one->stuck);
-    store->incidents = 1;
-    return db_value(&store->db, error, &id,
-                    "INSERT INTO incident(type, created, activity, failed_activity, message,"
-                    " instance, root_instance, tenant, instance_id) VALUES(?1, ?2, ?3, ?3, ?4,"
-                    " CAST(CAST(?5 AS BIGINT) AS TEXT),"
-                    " CAST(CAST(nullif(?6, 0) AS BIGINT) AS TEXT), ?7, ?5) RETURNING id",
-                    "tittiit", INCIDENT_INSTANCE_STUCK, now, one->stuck, message, one->id,
-                    one->root, one->tenant) == YES &&
-           CRASH_POINT("stuck_instance_opened") && tell_incident(store, id, now, error) &&
-           caller_incidents_open(store, id, now, error);
-}
-
 /* YES: it has one that is open. */
 static enum answer stuck_open(struct store *store, int64_t instance, int64_t *incident,
                               struct error *error) {
@@ -33,15 +15,46 @@ static enum answer stuck_open(struct store *store, int64_t instance, int64_t *in
                     "i", instance);
 }
 
-bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
-                         struct error *error) {
+static bool stuck_insert(struct store *store, const struct unit_instance *one, const char *message,
+                         time_ms now, struct error *error) {
+    int64_t id = 0;
+    store->incidents = 1;
+    return db_value(&store->db, error, &id,
+                    "INSERT INTO incident(type, created, activity, failed_activity, message,"
+                    " instance, root_instance, tenant, instance_id)"
+                    " VALUES(?1, ?2, nullif(?3, ''), nullif(?3, ''), ?4,"
+                    " CAST(CAST(?5 AS BIGINT) AS TEXT),"
+                    " CAST(CAST(nullif(?6, 0) AS BIGINT) AS TEXT), ?7, ?5) RETURNING id",
+                    "tittiit", INCIDENT_INSTANCE_STUCK, now, one->stuck, message, one->id,
+                    one->root, one->tenant) == YES &&
+           CRASH_POINT("stuck_instance_opened") && tell_incident(store, id, now, error) &&
+           caller_incidents_open(store, id, now, error);
+}
+
+bool stuck_instance_open(struct store *store, const struct unit_instance *one, const char *message,
+                         time_ms now, struct error *error) {
     int64_t incident = 0;
-    if (!one->stuck || (*one->stuck && !store->rules->incidents))
+    if (!store->rules->incidents)
         return true;
     enum answer found = stuck_open(store, one->id, &incident, error);
-    if (found == FAILED)
-        return false;
-    if (*one->stuck)
-        return found == YES || stuck_insert(store, one, now, error);
-    return found == NO || caller_incidents_resolve(store, incident, now, error);
+    return found == YES || (found == NO && stuck_insert(store, one, message, now, error));
+}
+
+bool stuck_instance_close(struct store *store, int64_t instance, time_ms now, struct error *error) {
+    int64_t incident = 0;
+    enum answer found = stuck_open(store, instance, &incident, error);
+    return found == NO || (found == YES && caller_incidents_resolve(store, incident, now, error));
+}
+
+bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
+                         struct error *error) {
+    char message[JOB_NAME_MAX + 64];
+    if (one->stuck && *one->stuck) {
+        snprintf(message, sizeof message, "\"%.255s\" waits for a token that can never come",
+                 one->stuck);
+        return stuck_instance_open(store, one, message, now, error);
+    }
+    if (!one->stuck && (one->frame || !store->incidents))
+        return true;
+    return stuck_instance_close(store, one->id, now, error);
 }

@@ -22,7 +22,13 @@
     "(EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL"                \
     " AND n.type='" INCIDENT_INSTANCE_STUCK "') OR " WAITS_FOR_NOTHING ")"
 
-/* Opens or ends the incident, as the unit says. The row of the instance is written already. */
+/* Opens one at the activity one->stuck, unless the instance has one. */
+bool stuck_instance_open(struct store *store, const struct unit_instance *one, const char *message,
+                         time_ms now, struct error *error);
+bool stuck_instance_close(struct store *store, int64_t instance, time_ms now, struct error *error);
+
+/* Opens or ends it, as the unit says. The row of the instance is written already. One that a look
+ * has opened (clean/strays.c) ends with the instance, or with a later look. */
 bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
                          struct error *error);
 

@@ -12,7 +12,7 @@ enum { BODY_MORE = 4, BODY_RANGES = 3 }; /* of a scope, and of what it has more 
 /* Tokens one behind the other that wait for the same. A token alone is the most usual. */
 struct stretch {
     int64_t first, last;
-    const char *activity; /* in the frame; NULL: of a range */
+    const char *activity; /* in the frame */
     unsigned what;        /* of enum unit_waits; 0: for nothing that is a row */
 };
 
@@ -20,6 +20,7 @@ struct frame_waits {
     int64_t instance;
     struct stretch *list;
     size_t count, room;
+    struct lost *lost; /* gets the first that is; may be NULL */
 };
 
 /* ---- what the frame says ---- */
@@ -60,13 +61,14 @@ static int64_t number_at(const json_t *list, size_t at) {
 }
 
 static bool ranges_add(struct frame_waits *waits, const json_t *scope) {
+    const char *activity = json_string_value(json_array_get(scope, 2));
     const json_t *ranges = json_array_get(json_array_get(scope, BODY_MORE), BODY_RANGES);
     size_t i;
     json_t *range;
     json_array_foreach(ranges, i, range) {
         int64_t first = number_at(range, 0);
-        if (!stretch_add(waits,
-                         (struct stretch){first, first + number_at(range, 1) - 1, NULL, UNIT_JOB}))
+        if (!stretch_add(waits, (struct stretch){first, first + number_at(range, 1) - 1, activity,
+                                                 UNIT_JOB}))
             return false;
     }
     return true;
@@ -254,8 +256,14 @@ static bool rows_compare(struct store *store, const struct frame_waits *waits, s
     }
     for (size_t i = 0; step == NO && i < waits->count; i++) {
         const struct stretch *stretch = &waits->list[i];
-        if (stretch->what == what && met[i] < stretch->last - stretch->first + 1)
-            say(found, waits->instance, stretch->first, what, ROW_GONE);
+        if (stretch->what != what || met[i] >= stretch->last - stretch->first + 1)
+            continue;
+        say(found, waits->instance, stretch->first, what, ROW_GONE);
+        if (waits->lost && !waits->lost->what) {
+            waits->lost->what = name_of(what);
+            snprintf(waits->lost->activity, sizeof waits->lost->activity, "%s",
+                     stretch->activity ? stretch->activity : "?");
+        }
     }
     free(met);
     return step == NO;
@@ -281,6 +289,23 @@ static bool waits_compare(struct store *store, const struct frame_waits *waits, 
 }
 
 /* ---- all of them ---- */
+
+enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, struct lost *lost,
+                          struct error *error) {
+    struct frame_waits waits = {.instance = id, .lost = lost};
+    json_int_t shape = json_integer_value(json_object_get(frame, "v"));
+    json_t *found = json_array();
+    *lost = (struct lost){.what = shape < 1 ? "frame" : NULL};
+    bool done = found || db_no_memory(&store->db, error);
+    if (done && shape == 1 && frame_check(&waits, frame, found))
+        done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
+                                         : db_no_memory(&store->db, error);
+    json_decref(found);
+    free(waits.list);
+    if (!done)
+        return FAILED;
+    return lost->what ? YES : NO;
+}
 
 static bool frame_verify(struct store *store, int64_t id, json_t *frame, json_t *found,
                          struct error *error) {

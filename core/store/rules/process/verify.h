@@ -2,12 +2,21 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
 #define MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
 
+#include "job/job.h"
 #include "store/rules/ground/state.h"
 
 /* Adds a sentence to `found` for every token that waits for a job, a task or a subscription that is
  * not there, and for the reverse. What is wrong in a frame by itself has one as well. At most a
  * hundred; reads the frames of shape 1, all of them. */
 bool instances_verify(struct store *store, json_t *found, struct error *error);
+
+/* What a token of an instance waits for, and that is gone; only one is told. */
+struct lost {
+    char activity[JOB_NAME_MAX + 1]; /* "": the frame itself cannot be read */
+    const char *what;                /* "job", "task", "subscription" */
+};
+enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, struct lost *lost,
+                          struct error *error);
 
 /* The same for every text that is read as JSON and is none: variables of kept messages, properties
  * of versions and definitions, candidates of tasks, events of the trail. */

@@ -1,5 +1,4 @@
 /* statements.c - what the rules ask in SQLite's own words, mostly for JSON. */
-#include "job/hook.h"
 #include "store/rules/ground/row.h"
 #include "store/sqlite/db/engine.h"
 
@@ -8,14 +7,6 @@
 
 const struct store_sql sqlite_sql = {
     .commits = "PRAGMA data_version",
-    .definitions =
-        "SELECT id, name, deployment, override_priority, suspended,"
-        " CASE json_type(properties, '$.limit') WHEN 'integer'"
-        "  THEN json_extract(properties, '$.limit') END,"
-        " json_extract(properties, '$.limit.cluster'),"
-        " properties->>'backlog', properties->>'lane_backlog', properties->>'rate',"
-        " CASE WHEN name='" HOOK_HANDLER "' THEN properties->>'hooks' END FROM definition"
-        " ORDER BY name",
     .configured = "SELECT json_extract(properties, '$.retries'),"
                   " json_extract(properties, '$.category'),"
                   " json_extract(properties, '$.priority'),"
