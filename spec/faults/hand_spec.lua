@@ -66,7 +66,13 @@ describe("a row that was changed by hand", function()
     ["a token twice"] = { [[json_set(frame, '$.tokens[1][0]', json_extract(frame,
       '$.tokens[0][0]'))]], "is used twice" },
     ["another activity"] = { [[replace(frame, '"a","task"', '"b","task"')]],
-      "in another activity than its task" },
+      'stands at "b" (expected an activity of its process)' },
+    ["a scope that is no activity"] = { [[replace(frame, '1,"s"', '1,"t"')]],
+      'instance 1: 2 stands at "t" (expected an activity of its process)' },
+    ["a token in another scope"] = { [[replace(frame, ',2,"a"', ',1,"a"')]],
+      'stands at "a" in "" (expected in "s")' },
+    ["the name of another activity"] = { [[replace(frame, '"a","task"', '"m","task"')]],
+      'in another activity than its task ("a", expected "m")' },
     ["a broken text"] = { "'{'", "instance 1" },
   } do
     it("is found in a frame: " .. title, function()
@@ -77,6 +83,17 @@ describe("a row that was changed by hand", function()
       assert.matches(case[2], said, 1, true)
     end)
   end
+
+  it("is found in a trail and in a subscription that name another activity", function()
+    start()
+    process.change(store, [[UPDATE trail SET events=replace(events, '"a"', '"x"');
+      UPDATE subscription SET activity='x']])
+    local status, said = check()
+    assert.equal(65, status, said)
+    assert.matches('instance 1: its trail was at "x" (expected an activity of its process)', said,
+      1, true)
+    assert.matches('another activity than its subscription ("x", expected "m")', said, 1, true)
+  end)
 
   it("is found in texts that are no JSON", function()
     start()

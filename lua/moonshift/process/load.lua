@@ -123,6 +123,26 @@ local function row_of(graph, hash)
     activities = #graph.order, hash = hash }
 end
 
+-- Where a node waits for its event, if not in the sub-process around it.
+local function watched_in(graph, node)
+  local around, flow = graph.nodes[node.scope], node.into and node.into[1]
+  local before = flow and graph.nodes[flow.from]
+  if node.kind == "start" and around and around.kind == "event_subprocess" then
+    return around.scope or ""
+  end
+  return node.attached or before and before.kind == "event_gateway" and before.id or nil
+end
+
+-- Each activity with what may be around it, "" for the process: what frames are held against.
+local function activities_of(graph)
+  local scopes = {}
+  for _, id in ipairs(graph.order) do
+    local node = graph.nodes[id]
+    scopes[id] = { node.scope or "", watched_in(graph, node) }
+  end
+  return scopes
+end
+
 -- What the store keeps of a version (core/store/store.h, struct store_deployment).
 function Folder:version_of(graph, hash)
   local told = self.told[graph.path]
@@ -134,6 +154,7 @@ function Folder:version_of(graph, hash)
     tag = graph.tag,
     history_time_to_live = graph.history_time_to_live,
     search = graph.search,
+    activities = activities_of(graph),
     timers = starts.timers(graph, self.now(), function(at, message)
       told:refuse(at, message)
     end),

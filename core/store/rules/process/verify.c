@@ -97,9 +97,9 @@ enum { NUMBERS_MAX = 1000000 }; /* of one frame; only its first ones are compare
 /* What of a frame is wrong by itself; the finding names its instance. */
 struct reading {
     int64_t instance;
-    const json_t *frame;
+    const json_t *frame, *graph;
     json_t *found;
-    json_t *scopes; /* the numbers met so far that something may lie in, as keys */
+    json_t *scopes; /* the activities of the numbers met so far, by these */
     int64_t highest;
 };
 
@@ -130,7 +130,7 @@ static void entry_check(struct reading *reading, const json_t *entry, bool scope
     if (json_object_get(reading->scopes, key_of(number, key)))
         wrong_frame(reading, json_sprintf("the number %lld is used twice", number));
     else
-        json_object_set_new(reading->scopes, key, json_true());
+        json_object_set(reading->scopes, key, json_array_get(entry, 2));
     if (number > 1 && (around < 1 || around >= number))
         wrong_frame(reading, json_sprintf("%s %lld lies in %lld (expected a scope that is older)",
                                           kind, number, around));
@@ -150,6 +150,42 @@ static void list_check(struct reading *reading, const char *name, bool scope) {
     }
 }
 
+/* The activity of a body, "each#multiInstanceBody", is that of its turns. */
+static const char *plain_name(const char *activity, char name[JOB_NAME_MAX + 1]) {
+    snprintf(name, JOB_NAME_MAX + 1, "%.*s", (int)strcspn(activity, "#"), activity);
+    return name;
+}
+
+static bool has_text(const json_t *list, const char *text) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one) {
+        if (json_is_string(one) && strcmp(json_string_value(one), text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An entry stands at an activity of the process, where the process has it or in its own body. */
+static void graph_check(struct reading *reading, const json_t *entry, const json_t *scope) {
+    char at[JOB_NAME_MAX + 1], in[JOB_NAME_MAX + 1];
+    const char *activity = json_string_value(json_array_get(entry, 2));
+    const char *around = json_string_value(scope);
+    if (!reading->graph || !activity || !*activity || !around)
+        return;
+    const json_t *expected = json_object_get(reading->graph, plain_name(activity, at));
+    const char *first = json_string_value(json_array_get(expected, 0));
+    plain_name(around, in);
+    if (!expected)
+        wrong_frame(reading, json_sprintf("%lld stands at \"%s\" (expected an activity of its"
+                                          " process)",
+                                          (long long)number_at(entry, 0), at));
+    else if (!has_text(expected, in) && strcmp(in, at) != 0)
+        wrong_frame(reading,
+                    json_sprintf("%lld stands at \"%s\" in \"%s\" (expected in \"%s\")",
+                                 (long long)number_at(entry, 0), at, in, first ? first : ""));
+}
+
 /* Each scope around must be there. Numbers of ranges are above that of their body. */
 static void around_check(struct reading *reading, const char *name) {
     char key[24];
@@ -157,9 +193,11 @@ static void around_check(struct reading *reading, const char *name) {
     json_t *entry;
     json_array_foreach(json_object_get(reading->frame, name), i, entry) {
         json_int_t number = number_at(entry, 0), around = number_at(entry, 1);
-        if (around > 0 && around < number && !json_object_get(reading->scopes, key_of(around, key)))
+        const json_t *scope = json_object_get(reading->scopes, key_of(around, key));
+        if (around > 0 && around < number && !scope)
             wrong_frame(reading,
                         json_sprintf("%lld lies in %lld, which is not there", number, around));
+        graph_check(reading, entry, scope);
         const json_t *ranges = json_array_get(json_array_get(entry, BODY_MORE), BODY_RANGES);
         size_t at;
         json_t *range;
@@ -174,8 +212,10 @@ static void around_check(struct reading *reading, const char *name) {
     }
 }
 
-static bool frame_check(const struct frame_waits *waits, const json_t *frame, json_t *found) {
-    struct reading reading = {waits->instance, frame, found, json_object(), 0};
+/* `graph`: the activities of its process; NULL: they are not known. */
+static bool frame_check(const struct frame_waits *waits, const json_t *frame, const json_t *graph,
+                        json_t *found) {
+    struct reading reading = {waits->instance, frame, graph, found, json_object(), 0};
     const json_t *next = json_object_get(frame, "next");
     size_t before = json_array_size(found);
     if (!reading.scopes)
@@ -213,24 +253,33 @@ static const char *name_of(unsigned what) {
 
 enum wrong { ROW_GONE, NO_TOKEN, OTHER_WAIT, OTHER_ACTIVITY };
 
-static json_t *sentence(json_int_t instance, json_int_t token, unsigned what, enum wrong wrong) {
-    const char *row = name_of(what);
-    if (wrong == ROW_GONE)
-        return json_sprintf("instance %lld waits at token %lld for a %s that is gone", instance,
-                            token, row);
-    if (wrong == NO_TOKEN)
-        return json_sprintf("instance %lld has no token %lld, yet a %s waits for it", instance,
-                            token, row);
-    if (wrong == OTHER_ACTIVITY)
-        return json_sprintf("instance %lld stands at token %lld in another activity than its %s",
-                            instance, token, row);
-    return json_sprintf("instance %lld waits at token %lld for something else than its %s",
-                        instance, token, row);
+struct finding {
+    json_int_t instance, token;
+    unsigned what;
+    enum wrong wrong;
+    const char *activity, *row; /* in the frame, and in the row */
+};
+
+static json_t *sentence(const struct finding *of) {
+    const char *row = name_of(of->what), *at = of->activity ? of->activity : "";
+    if (of->wrong == ROW_GONE)
+        return json_sprintf("instance %lld waits at token %lld for a %s that is gone (at \"%s\")",
+                            of->instance, of->token, row, at);
+    if (of->wrong == NO_TOKEN)
+        return json_sprintf("instance %lld has no token %lld, yet a %s waits for it", of->instance,
+                            of->token, row);
+    if (of->wrong == OTHER_ACTIVITY)
+        return json_sprintf("instance %lld stands at token %lld in another activity than its %s"
+                            " (\"%s\", expected \"%s\")",
+                            of->instance, of->token, row, of->row, at);
+    return json_sprintf("instance %lld waits at token %lld for something else than its %s (at"
+                        " \"%s\")",
+                        of->instance, of->token, row, at);
 }
 
-static void say(json_t *found, int64_t instance, int64_t token, unsigned what, enum wrong wrong) {
+static void say(json_t *found, struct finding of) {
     if (json_array_size(found) < SAY)
-        json_array_append_new(found, sentence(instance, token, what, wrong));
+        json_array_append_new(found, sentence(&of));
 }
 
 /* Holds the tokens that have rows of a kind against the waits. A stretch with fewer rows than
@@ -250,15 +299,19 @@ static bool rows_compare(struct store *store, const struct frame_waits *waits, s
         if (stretch && stretch->what == what) {
             met[stretch - waits->list]++;
             if (activity && stretch->activity && strcmp(activity, stretch->activity) != 0)
-                say(found, waits->instance, token, what, OTHER_ACTIVITY);
+                say(found, (struct finding){waits->instance, token, what, OTHER_ACTIVITY,
+                                            stretch->activity, activity});
         } else
-            say(found, waits->instance, token, what, stretch ? OTHER_WAIT : NO_TOKEN);
+            say(found,
+                (struct finding){waits->instance, token, what, stretch ? OTHER_WAIT : NO_TOKEN,
+                                 stretch ? stretch->activity : NULL, activity});
     }
     for (size_t i = 0; step == NO && i < waits->count; i++) {
         const struct stretch *stretch = &waits->list[i];
         if (stretch->what != what || met[i] >= stretch->last - stretch->first + 1)
             continue;
-        say(found, waits->instance, stretch->first, what, ROW_GONE);
+        say(found, (struct finding){waits->instance, stretch->first, what, ROW_GONE,
+                                    stretch->activity, NULL});
         if (waits->lost && !waits->lost->what) {
             waits->lost->what = name_of(what);
             snprintf(waits->lost->activity, sizeof waits->lost->activity, "%s",
@@ -297,7 +350,7 @@ enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, 
     json_t *found = json_array();
     *lost = (struct lost){.what = shape < 1 ? "frame" : NULL};
     bool done = found || db_no_memory(&store->db, error);
-    if (done && shape == 1 && frame_check(&waits, frame, found))
+    if (done && shape == 1 && frame_check(&waits, frame, NULL, found))
         done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
                                          : db_no_memory(&store->db, error);
     json_decref(found);
@@ -307,8 +360,16 @@ enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, 
     return lost->what ? YES : NO;
 }
 
-static bool frame_verify(struct store *store, int64_t id, json_t *frame, json_t *found,
+struct framed {
+    int64_t id;
+    json_t *frame;
+    const json_t *graph;
+};
+
+static bool frame_verify(struct store *store, const struct framed *one, json_t *found,
                          struct error *error) {
+    const int64_t id = one->id;
+    const json_t *frame = one->frame;
     struct frame_waits waits = {.instance = id};
     json_int_t shape = json_integer_value(json_object_get(frame, "v"));
     if (shape < 1 && json_array_size(found) < SAY)
@@ -316,7 +377,7 @@ static bool frame_verify(struct store *store, int64_t id, json_t *frame, json_t 
             found, json_sprintf("instance %lld has a frame that cannot be read", (long long)id));
     if (shape != 1) /* a later program may have written it */
         return true;
-    if (!frame_check(&waits, frame, found)) /* its rows would be wrong as well */
+    if (!frame_check(&waits, frame, one->graph, found)) /* its rows would be wrong as well */
         return true;
     bool done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
                                           : db_no_memory(&store->db, error);
@@ -324,22 +385,40 @@ static bool frame_verify(struct store *store, int64_t id, json_t *frame, json_t 
     return done && large_values_verify(store, id, frame, found, error);
 }
 
-struct framed {
-    int64_t id;
-    json_t *frame;
-};
+/* The activities of all versions, by their ids. One that an older program has declared has none. */
+static json_t *graphs_read(struct store *store, struct error *error) {
+    char key[24];
+    json_t *graphs = json_object();
+    struct row *rows =
+        db_query(&store->db, error, "SELECT id, properties FROM process_version", "");
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES) {
+        const char *text = row_text(rows, 1);
+        json_t *properties = json_read(text, strlen(text), "properties", NULL);
+        json_object_set(graphs, key_of(row_int(rows, 0), key),
+                        json_object_get(properties, "activities"));
+        json_decref(properties);
+    }
+    if (step == NO)
+        return graphs;
+    json_decref(graphs);
+    return NULL;
+}
 
 /* The instances behind `after`. */
-static bool page_read(struct store *store, int64_t after, struct framed *page, size_t *count,
-                      struct error *error) {
-    struct row *rows = db_query(&store->db, error,
-                                "SELECT id, frame FROM instance WHERE id>?1 ORDER BY id LIMIT ?2",
-                                "in", after, (int)PAGE);
+static bool page_read(struct store *store, int64_t after, const json_t *graphs, struct framed *page,
+                      size_t *count, struct error *error) {
+    char key[24];
+    struct row *rows =
+        db_query(&store->db, error,
+                 "SELECT id, frame, version FROM instance WHERE id>?1 ORDER BY id LIMIT ?2", "in",
+                 after, (int)PAGE);
     enum answer step = NO;
     *count = 0;
     while ((step = db_step(&store->db, rows, error)) == YES) {
         const char *text = row_text(rows, 1);
         page[*count].id = row_int(rows, 0);
+        page[*count].graph = json_object_get(graphs, key_of(row_int(rows, 2), key));
         page[(*count)++].frame = json_read(text, strlen(text), "frame", NULL);
     }
     return step == NO;
@@ -363,13 +442,11 @@ static const struct {
      "the candidates of task", "are no JSON object"},
     {"SELECT id, variables FROM past WHERE id>?1 AND variables IS NOT NULL ORDER BY id LIMIT ?2",
      "the variables of past instance", "are no JSON object"},
-    {"SELECT seq, events FROM trail WHERE seq>?1 ORDER BY seq LIMIT ?2",
-     "the events of the trail in row", "are no JSON list"},
 };
 
-static bool is_fine(const char *text, bool list) {
+static bool is_fine(const char *text) {
     json_t *value = text ? json_read(text, strlen(text), "text", NULL) : NULL;
-    bool fine = list ? json_is_array(value) : json_is_object(value);
+    bool fine = json_is_object(value);
     json_decref(value);
     return fine;
 }
@@ -378,11 +455,10 @@ static bool is_fine(const char *text, bool list) {
 static bool texts_page(struct store *store, size_t which, int64_t *after, int *count, json_t *found,
                        struct error *error) {
     struct row *rows = db_query(&store->db, error, texts[which].sql, "in", *after, (int)PAGE);
-    bool list = which == sizeof texts / sizeof *texts - 1;
     enum answer step = NO;
     for (*count = 0; (step = db_step(&store->db, rows, error)) == YES; (*count)++) {
         *after = row_int(rows, 0);
-        if (!is_fine(row_text(rows, 1), list) && json_array_size(found) < SAY)
+        if (!is_fine(row_text(rows, 1)) && json_array_size(found) < SAY)
             json_array_append_new(found, json_sprintf("%s %lld %s", texts[which].subject,
                                                       (json_int_t)*after, texts[which].says));
     }
@@ -400,19 +476,73 @@ bool texts_verify(struct store *store, json_t *found, struct error *error) {
     return true;
 }
 
-bool instances_verify(struct store *store, json_t *found, struct error *error) {
+/* ---- the trail ---- */
+
+static void trail_check(struct row *row, const json_t *graphs, json_t *found) {
+    char key[24], at[JOB_NAME_MAX + 1];
+    const char *text = row_text(row, 1);
+    json_t *events = json_read(text, strlen(text), "events", NULL), *event;
+    const json_t *graph = json_object_get(graphs, key_of(row_int(row, 3), key));
+    size_t i;
+    if (!json_is_array(events) && json_array_size(found) < SAY)
+        json_array_append_new(found,
+                              json_sprintf("the events of the trail in row %lld are no JSON list",
+                                           (long long)row_int(row, 0)));
+    json_array_foreach(events, i, event) {
+        const char *kind = json_string_value(json_array_get(event, 0));
+        const char *activity = json_string_value(json_array_get(event, 2));
+        bool stands = kind && activity && *activity && strchr("sec", *kind) && !kind[1];
+        if (graph && stands && !json_object_get(graph, plain_name(activity, at)) &&
+            json_array_size(found) < SAY)
+            json_array_append_new(found,
+                                  json_sprintf("instance %lld: its trail was at \"%s\" (expected"
+                                               " an activity of its process)",
+                                               (long long)row_int(row, 2), at));
+    }
+    json_decref(events);
+}
+
+static bool trail_verify(struct store *store, const json_t *graphs, json_t *found,
+                         struct error *error) {
+    enum answer step = NO;
+    int64_t after = INT64_MIN;
+    for (int count = PAGE; count == PAGE && step == NO;) {
+        struct row *rows =
+            db_query(&store->db, error,
+                     "SELECT t.seq, t.events, t.instance, coalesce(i.version, p.version)"
+                     " FROM trail t LEFT JOIN instance i ON i.id=t.instance LEFT JOIN past p"
+                     " ON p.id=t.instance WHERE t.seq>?1 ORDER BY t.seq LIMIT ?2",
+                     "in", after, (int)PAGE);
+        for (count = 0; (step = db_step(&store->db, rows, error)) == YES; count++) {
+            trail_check(rows, graphs, found);
+            after = row_int(rows, 0);
+        }
+    }
+    return step == NO;
+}
+
+static bool frames_verify(struct store *store, const json_t *graphs, json_t *found,
+                          struct error *error) {
     struct framed *page = calloc(PAGE, sizeof *page);
     size_t count = 1;
     int64_t after = 0;
     bool done = page || db_no_memory(&store->db, error);
     while (done && count) {
-        done = page_read(store, after, page, &count, error);
+        done = page_read(store, after, graphs, page, &count, error);
         for (size_t i = 0; i < count; i++) {
-            done = done && frame_verify(store, page[i].id, page[i].frame, found, error);
+            done = done && frame_verify(store, &page[i], found, error);
             json_decref(page[i].frame);
             after = page[i].id;
         }
     }
     free(page);
+    return done;
+}
+
+bool instances_verify(struct store *store, json_t *found, struct error *error) {
+    json_t *graphs = graphs_read(store, error);
+    bool done = graphs && frames_verify(store, graphs, found, error) &&
+                trail_verify(store, graphs, found, error);
+    json_decref(graphs);
     return done;
 }

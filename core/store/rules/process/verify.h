@@ -1,4 +1,4 @@
-/* verify.h - do frames and what waits agree? (rules §23) */
+/* verify.h - do frames, the graph, the trail and what waits agree? (rules §23) */
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
 #define MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
 
@@ -6,8 +6,9 @@
 #include "store/rules/ground/state.h"
 
 /* Adds a sentence to `found` for every token that waits for a job, a task or a subscription that is
- * not there, and for the reverse. What is wrong in a frame by itself has one as well. At most a
- * hundred; reads the frames of shape 1, all of them. */
+ * not there, and for the reverse. What is wrong in a frame by itself, or against the activities of
+ * its process, has one as well, and so has a trail that names another activity. At most a hundred;
+ * reads the frames of shape 1, all of them. */
 bool instances_verify(struct store *store, json_t *found, struct error *error);
 
 /* What a token of an instance waits for, and that is gone; only one is told. */
@@ -19,7 +20,7 @@ enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, 
                           struct error *error);
 
 /* The same for every text that is read as JSON and is none: variables of kept messages, properties
- * of versions and definitions, candidates of tasks, events of the trail. */
+ * of versions and definitions, candidates of tasks. */
 bool texts_verify(struct store *store, json_t *found, struct error *error);
 
 #endif
