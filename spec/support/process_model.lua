@@ -2,7 +2,8 @@
 -- node as often as it is entered. Nothing here knows tokens, scopes or jobs that follow each other.
 --
 -- How often is { least, most }: what may be cut off may not be entered at all. How often a timer
--- came is not foretold but taken from the trail; all else follows from it.
+-- or a message from outside came is not foretold but taken from the trail. All else follows from
+-- it.
 local process_model = {}
 
 -- Of what is entered so often, how often it is if a part of it comes `came` times for sure.
@@ -67,8 +68,9 @@ end
 
 -- How often an event came, according to the trail.
 local function came(self, id, most)
-  add_losers(self, most)
-  return math.min(self.seen[id] or 0, most)
+  local count = math.min(self.seen[id] or 0, most)
+  add_losers(self, most < math.huge and most or count + self.unheard)
+  return count
 end
 
 -- What an event begins. The handlers of one that lost against another unit have been called, too.
@@ -79,17 +81,29 @@ local function count_path(self, list, times, losers)
   count_list(lost, list, { 0, self.alone and 0 or losers })
 end
 
--- The timer beside a host -> how often that ends by itself, and what is inside of it.
+-- What comes beside a host -> how often it came, and at most. A message comes as often as it is
+-- sent, and it was refused `unheard` times.
+local function came_late(self, id, within, times)
+  if within.message and within.beside then
+    local fired = came(self, id, math.huge)
+    return fired, fired + self.unheard
+  end
+  local most = times[2] * (within.beside and 2 or 1)
+  return came(self, id, most), most
+end
+
+-- The event beside a host -> how often that ends by itself, and what is inside of it.
 local function timed(self, node, times)
   local within = node.within
   if not within or within.inside then
     return times, times
   end
   local id = node.id .. "_late"
-  local most = times[2] * (within.beside and 2 or 1)
-  local fired = came(self, id, most)
+  local fired, most = came_late(self, id, within, times)
   add(self.ends, id, exactly(fired))
-  add_job(self, id .. ":timer", exactly(fired), most - fired)
+  if not within.message then
+    add_job(self, id .. ":timer", exactly(fired), most - fired)
+  end
   count_path(self, node.lists[#node.lists], begun(times, fired), most - fired)
   if within.beside then
     return times, times
@@ -104,11 +118,12 @@ local function handled(self, node, times)
     return times
   end
   local id = node.id .. "_late"
-  local most = times[2] * (within.beside and 2 or 1)
-  local fired = came(self, id, most)
+  local fired, most = came_late(self, id .. ".start", within, times)
   local path = begun(times, fired)
   add_ends(self, id, path)
-  add_job(self, id .. ".start:timer", exactly(fired), most - fired)
+  if not within.message then
+    add_job(self, id .. ".start:timer", exactly(fired), most - fired)
+  end
   count_path(self, node.lists[#node.lists], path, most - fired)
   return within.beside and times or cut(times, fired)
 end
@@ -349,22 +364,28 @@ local function is_alone(list)
       end
     end
   end
-  return true
+  return not list.late or is_alone(list.late)
 end
 
--- count(list, pick, seen, whole) -> what one instance does: { calls, ends, cancels, jobs, idle,
--- called }, { least, most } by activity. `failures` are those of jobs. `again` says how often a
--- handler may be called once more, by units that lost. `orders` are pairs of sets of activities,
+-- count(list, pick, seen, whole, how) -> what one instance does: { calls, ends, cancels, jobs,
+-- idle, called }, { least, most } by activity. `failures` are those of jobs. `again` says how often
+-- a handler may be called once more, by units that lost. `orders` are pairs of sets of activities,
 -- of which the first ends before the second. `seen` has what ended, by activity; `whole` says that
--- nothing has cancelled the instance.
-function process_model.count(list, pick, seen, whole)
-  local self = { pick = pick, seen = seen, calls = {}, ends = {}, cancels = {}, jobs = {},
-    idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0, alone = is_alone(list) }
+-- nothing has cancelled the instance. `how` has `unheard`, how many messages were refused, and
+-- `dead`, how many executors were killed in the midst of a unit.
+function process_model.count(list, pick, seen, whole, how)
+  local self = { pick = pick, seen = seen, unheard = how.unheard, calls = {}, ends = {},
+    cancels = {}, jobs = {}, idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0,
+    alone = how.dead == 0 and is_alone(list) }
   local times = { whole and 1 or 0, 1 }
-  count_list(self, list, times)
+  local inside = handled(self, { id = "p", within = list.within, lists = { list.late } }, times)
+  count_list(self, list, inside)
   add_ends(self, "start", times)
   add_jobs(self, "start", list.start or {}, times)
-  add(self.ends, "end", times)
+  if list.start and list.start.by == "timer" then
+    add_job(self, "start:timer", times)
+  end
+  add(self.ends, "end", inside)
   self.again = self.alone and 0 or self.losers
   return self
 end
@@ -381,6 +402,9 @@ function process_model.lists(process)
         end
         look(called or key, inner)
       end
+    end
+    if list.late then
+      look(key, list.late)
     end
   end
   found[process.key] = process.list

@@ -51,13 +51,17 @@ local function note_started(self, pick, ids, message)
   end
 end
 
--- An instance of every process with each of these picks.
+-- An instance of every process with each of these picks. Some processes begin by a timer, once,
+-- with the pick 1.
 local function start_all(self, processes, picks)
   for _, pick in ipairs(picks) do
     local starts, messages, variables = {}, {}, { pick = pick }
     for _, one in ipairs(processes) do
-      if one.list.start and one.list.start.message then
+      local by = one.list.start and one.list.start.by
+      if by == "message" then
         messages[#messages + 1] = { "go_" .. one.key, { starts = true, variables = variables } }
+      elseif by == "timer" then
+        self.timers[one.key] = true
       else
         starts[#starts + 1] = { one.key, { variables = variables } }
       end
@@ -82,8 +86,37 @@ local function start_executor(self)
   return self.place.start("log", "run", "-C", self.place.path, "--workers", tostring(self.workers))
 end
 
+local SAID = { "completed", "no task %d+ that is open", "no instance %d+ that runs",
+  "is suspended" }
+
+-- What a program says that completes a task.
+local function may_have_said(self, text)
+  for _, pattern in ipairs(SAID) do
+    if text:find(pattern) then
+      return
+    end
+  end
+  self.refused = text
+end
+
+-- Programs that were killed, and what the others say.
+local function tend_outside(self)
+  for pid, log in pairs(self.outside) do
+    if not process.alive(pid) then
+      self.outside[pid] = nil
+      if io.open(self.death .. "-" .. pid) then
+        self.dead = self.dead + 1
+        arm(self)
+      else
+        may_have_said(self, self.place.log(log))
+      end
+    end
+  end
+end
+
 -- Executors that were killed begin again, and the next death is made ready.
 local function tend(self)
+  tend_outside(self)
   for i, pid in ipairs(self.pids) do
     if not process.alive(pid) then
       self.dead = self.dead + 1
@@ -98,6 +131,7 @@ end
 -- ---- commands ----
 
 local REFUSED = { conflict = true, not_found = true } -- not now, or not any more
+local LATE = "^late_"
 
 -- A command is done, or refused as it may be.
 local function may_refuse(self, done, message, code)
@@ -107,17 +141,38 @@ local function may_refuse(self, done, message, code)
   return done
 end
 
--- Completes the tasks that are open, some of them.
+local function chance_of(percent)
+  return percent and math.random(100) <= percent
+end
+
+-- Another program completes the task, too.
+local function complete_outside(self, task)
+  local log = "outside" .. task.id
+  self.outside[self.place.command(log, "task", "complete", tostring(task.id))] = log
+end
+
+-- Completes the tasks that are open, some of them. A program beside may be faster.
 local function complete_tasks(self)
   for _, task in ipairs(self.engine:tasks():list()) do
     if math.random(3) == 1 then
+      if chance_of(5) then
+        complete_outside(self, task)
+        process.pause(math.random() * 0.1)
+      end
       may_refuse(self, self.engine:complete(task.id))
     end
   end
 end
 
-local function chance_of(percent)
-  return percent and math.random(100) <= percent
+-- Sends messages that come beside what runs, some of them.
+local function send_messages(self)
+  for _, one in ipairs(self.engine:subscriptions({ kind = "message" }):list()) do
+    if one.name:find(LATE) and math.random(10) == 1 then
+      local done = may_refuse(self, self.engine:correlate(one.name,
+        { instance = one.instance, token = one.token }))
+      self.unheard = self.unheard + (done and 0 or 1)
+    end
+  end
 end
 
 local function activate_all(self)
@@ -133,6 +188,7 @@ local function operate(self)
   if chance_of(self.suspends) then
     may_refuse(self, self.engine:suspend_instance(id, { hierarchy = true }))
     self.held[id] = true
+    self.holds[tostring(id)] = (self.holds[tostring(id)] or 0) + 1
   elseif chance_of(30) then
     activate_all(self)
   end
@@ -153,10 +209,11 @@ local STILL = 500 -- polls of 20 ms without any change
 -- Waits until no instance is there, or nothing moves any more.
 local function finish(self)
   local before, still = nil, 0
-  while self.engine:instances():count() > 0 and still < STILL do
+  while self.engine:instances():count() + self.engine:jobs():count() > 0 and still < STILL do
     process.pause(0.02)
     tend(self)
     complete_tasks(self)
+    send_messages(self)
     operate(self)
     local now = state(self)
     still = now == before and still + 1 or 0
@@ -176,6 +233,10 @@ local function live(self, processes)
   start_all(self, processes, { 2, 3 })
   arm(self)
   finish(self)
+  for pid in pairs(self.outside) do
+    process.await_end(pid, 30)
+  end
+  tend_outside(self)
   assert(not self.refused, self.refused)
   os.remove(self.death)
   for _, pid in ipairs(self.pids) do
@@ -198,7 +259,7 @@ local function read_instances(self)
   for _, row in ipairs(rows) do
     local id, key, root, parent, how = row:match("^(%d+)|([^|]+)|(%d+)|(%d+)|(%w+)")
     self.instances[id] = { id = id, key = key, root = root, parent = parent, how = how,
-      pick = self.picks[root], calls = {}, ends = {}, cancels = {}, called = {}, at = {} }
+      pick = self.picks[root] or 1, calls = {}, ends = {}, cancels = {}, called = {}, at = {} }
   end
   for _, one in pairs(self.instances) do
     local caller = self.instances[one.parent]
@@ -208,11 +269,12 @@ local function read_instances(self)
   end
 end
 
+-- A unit that lost, or died, may have begun an instance: a called one, or that of a timer.
 local function read_calls(self)
   for key, id, activity in process.read(self.log):gmatch("(%S+) (%d+) (%S+) %d+\n") do
     if self.instances[id] then
       add(self.instances[id].calls, activity)
-    elseif not key:find("_", 1, true) then -- a unit that lost, or died, may have called a process
+    elseif not key:find("_", 1, true) and not self.timers[key] then
       self:problem(key, "%s called for instance %s, which is not there", activity, id)
     end
   end
@@ -318,7 +380,8 @@ local function count_instance(self, one, lists)
     if caller then
       count_instance(self, caller, lists)
     end
-    one.wanted = model.count(lists[one.key], one.pick, one.ends, one.how == "completed")
+    one.wanted = model.count(lists[one.key], one.pick, one.ends, one.how == "completed",
+      self)
   end
 end
 
@@ -327,14 +390,16 @@ local function add_range(counts, name, times)
   counts[name] = { before[1] + times[1], before[2] + times[2] }
 end
 
--- A handler that a kill interrupted is called again: once more for each kill. Nothing else is.
+-- A handler that a kill interrupted is called again: once more for each kill. So is one behind
+-- which a called instance ended while its caller was suspended. Nothing else is.
 local function compare_instance(self, one, lists)
   count_instance(self, one, lists)
   local wanted = one.wanted
+  local again = self.dead + wanted.again + (one.root ~= one.id and self.holds[one.root] or 0)
   if one.how ~= "completed" and (one.how == "stands" or not may_go(self, one)) then
     self:problem(one.key, "instance %s (pick %d) %s", one.id, one.pick, one.how)
   end
-  compare(self, one, "called", one.calls, wanted.calls, 1 + self.dead + wanted.again)
+  compare(self, one, "called", one.calls, wanted.calls, 1 + again)
   compare(self, one, "ended", one.ends, wanted.ends, 1)
   compare(self, one, "interrupted", one.cancels, wanted.cancels, 1)
   compare(self, one, "began instances", one.called, wanted.called, 1)
@@ -374,6 +439,8 @@ end
 local function judge(self, processes)
   local lists, begun = {}, 0
   for _, one in ipairs(processes) do
+    local by = one.list.start and one.list.start.by
+    self.started = self.started + (by == "timer" and 1 or 0)
     for key, list in pairs(model.lists(one)) do
       lists[key] = list
     end
@@ -416,8 +483,9 @@ end
 -- and nothing is read yet.
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
-    idle = {}, failures = NEVER, ids = {}, picks = {}, held = {}, cancelled = {}, started = 0,
-    armed = 0, dead = 0, executors = how.executors, workers = how.workers, kills = how.kills,
+    timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
+    held = {}, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
+    executors = how.executors, workers = how.workers, kills = how.kills,
     scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels }, Run)
   open_place(self, processes)
   local fine, message = xpcall(live, debug.traceback, self, processes)

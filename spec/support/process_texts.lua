@@ -103,9 +103,23 @@ local function span(ms)
   return ("PT%.3fS"):format(ms / 1000)
 end
 
--- What a timer beside an activity does: it ends the activity, or its list runs beside it.
+local function message_key(self)
+  return "${execution.processInstanceId}" .. self.turn
+end
+
+-- What a message from another program does beside an activity.
+local function told(node, self, indent)
+  return ('on_message = { "late_%s_%s", id = "%s_late", key = "%s", interrupting = %s, %s }')
+    :format(self.key, node.id, node.id, message_key(self), not node.within.beside,
+      write_list(node.lists[#node.lists], self, indent))
+end
+
+-- What comes beside an activity: it ends the activity, or its list runs beside it.
 local function late(node, self, indent)
   local within = node.within
+  if within.message then
+    return told(node, self, indent)
+  end
   return ('%s = { "%s%s", id = "%s_late", %s }'):format(within.beside and "every" or "within",
     within.beside and "R2/" or "", span(within.ms), node.id,
     write_list(node.lists[#node.lists], self, indent))
@@ -114,8 +128,10 @@ end
 -- The same inside of a sub-process.
 local function handled(node, self, indent)
   local within = node.within
-  return ('p.handle "%s_late" { %s = "%s%s", interrupting = %s, %s }'):format(node.id,
-    within.beside and "every" or "after", within.beside and "R2/" or "", span(within.ms),
+  local event = within.message and ('message = "late_%s_%s", key = "%s"'):format(self.key, node.id,
+    message_key(self)) or ('%s = "%s%s"'):format(within.beside and "every" or "after",
+    within.beside and "R2/" or "", span(within.ms))
+  return ('p.handle "%s_late" { %s, interrupting = %s, %s }'):format(node.id, event,
     not within.beside, write_list(whole(node.lists[#node.lists], node.id .. "_late"), self, indent))
 end
 
@@ -265,10 +281,6 @@ function writers.wait(node)
   return flags(node, ('after = "%s"'):format(span(node.ms)))
 end
 
-local function message_key(self)
-  return "${execution.processInstanceId}" .. self.turn
-end
-
 local function receiver(node, self, indent)
   local message = ('message = "m_%s_%s", key = "%s"'):format(self.key, node.id, message_key(self))
   if not node.first then
@@ -302,10 +314,22 @@ function write_list(list, self, indent)
   return table.concat(parts, ",")
 end
 
--- A message of the process's name, or nothing.
+local STARTS = {
+  message = 'message = "go_%s"',
+  timer = [[after = "PT0.010S", on_end = { expression = "${execution.setVariable('pick', 1)}" }]],
+}
+
+-- How a process begins, which says so.
 local function started(start, key)
-  local message = start and start.message and ('message = "go_%s"'):format(key) or nil
-  return start and ('\n  p.start "start" { %s },'):format(flags(start, message)) or ""
+  local event = start and STARTS[start.by]
+  return start and ('\n  p.start "start" { %s },'):format(
+    flags(start, event and event:format(key))) or ""
+end
+
+-- What comes beside all of a process.
+local function beside(list, self)
+  local node = { id = "p", within = list.within, lists = { list.late } }
+  return list.within and ",\n  " .. handled(node, self, "") or ""
 end
 
 -- of(process) -> { [path] = text }: its own, and those of the processes that it calls.
@@ -315,7 +339,8 @@ function process_texts.of(process)
     local one = table.remove(open)
     local self = { key = one.key, called = open, turn = "" }
     texts["processes/" .. one.key .. ".lua"] = 'local p = require "moonshift.process"\nreturn {'
-      .. started(one.list.start, one.key) .. write_list(whole(one.list, "p"), self, "") .. "\n}\n"
+      .. started(one.list.start, one.key) .. write_list(whole(one.list, "p"), self, "")
+      .. beside(one.list, self) .. "\n}\n"
   end
   return texts
 end

@@ -4,9 +4,10 @@ local random_process = {}
 
 -- ---- trees ----
 -- A node is { kind, id, … } with the options async, after, beside (not exclusive) and urgent, and
--- times, parallel, enough, of = { async, … } of a repetition. `within` is a timer beside it; its
--- list is the last one. Lists of nodes stand in `lists`: one of a sub-process, of a called process,
--- behind an error; a branch each of gateways.
+-- times, parallel, enough, of = { async, … } of a repetition. `within` is a timer or a message
+-- beside it; its list is the last one. Lists of nodes stand in `lists`: one of a sub-process, of a
+-- called process, behind an error; a branch each of gateways. The list of a process may have
+-- `within`, too, and the list `late`.
 
 local function chance(percent)
   return math.random(100) <= percent
@@ -43,13 +44,26 @@ local function lists(self, count, depth)
   return made
 end
 
--- A timer beside the node, or inside of it.
+-- A timer, or a message from another program.
+local function late(inside)
+  return { ms = math.random(1, 30), message = chance(40), beside = chance(50), inside = inside }
+end
+
+-- The list behind it. It may run several times at once, and then its receivers would be too many.
+local function late_list(self, within, depth)
+  local outside = self.again
+  self.again = outside or within.beside
+  local list = list_of(self, depth + 1)
+  self.again = outside
+  return list
+end
+
+-- What comes beside the node, or inside of it.
 local function timed(self, node, depth)
   if chance(self.late) and depth < 4 then
-    node.within = { ms = math.random(1, 30), beside = chance(50),
-      inside = node.kind ~= "call" and node.lists ~= nil and chance(50) }
+    node.within = late(node.kind ~= "call" and node.lists ~= nil and chance(50))
     node.lists = node.lists or {}
-    table.insert(node.lists, list_of(self, depth + 1))
+    table.insert(node.lists, late_list(self, node.within, depth))
   end
   return node
 end
@@ -137,9 +151,20 @@ function makers.first(self, depth)
     lists = lists(self, 2, depth) }
 end
 
+-- What comes beside all of a process, whose list this is.
+local function whole_timed(self, list, depth)
+  if chance(self.late) and depth < 4 then
+    list.within = late(true)
+    list.late = late_list(self, list.within, depth)
+  end
+  return list
+end
+
 function makers.call(self, depth)
-  return timed(self, repeated(self, options(self, { kind = "call", id = new_id(self, "k"),
-    lists = scope_of(self, 1, depth) }), depth), depth)
+  local node = options(self, { kind = "call", id = new_id(self, "k"),
+    lists = scope_of(self, 1, depth) })
+  whole_timed(self, node.lists[1], depth)
+  return timed(self, repeated(self, node, depth), depth)
 end
 
 function makers.wait(self)
@@ -148,7 +173,10 @@ end
 
 -- A message from the same instance, sent before its receiver waits or beside it. `first` is a timer
 -- that may come before it.
-function makers.receive(self)
+function makers.receive(self, depth)
+  if self.again then
+    return makers.step(self, depth)
+  end
   local node = options(self, { kind = "receive", id = new_id(self, "r"), apart = chance(50),
     sender = options(self, {}) })
   node.first = chance(30) and math.random(0, 20) or nil
@@ -174,13 +202,19 @@ local function one_of(list)
   return list[math.random(#list)]
 end
 
--- new(key) -> { key, list }; list.start = { message, async } says how it begins, if it says so.
+local STARTS = { "message", "timer", "none" }
+
+-- new(key) -> { key, list }; list.start = { by, async } says how it begins, if it says so.
 function random_process.new(key)
   local self = { last = 0, budget = math.random(3, 9), jobs = one_of { 30, 60, 90 },
     beside = one_of { 0, 0, 40, 100 }, urgent = one_of { 0, 0, 40 }, late = one_of { 0, 0, 30 },
     fails = one_of { 0, 0, 30 } }
   local list = list_of(self, 1)
-  list.start = chance(20) and { message = chance(60), async = chance(self.jobs) } or nil
+  if chance(25) then
+    list.start = { by = one_of(STARTS), async = chance(self.jobs) }
+  else
+    whole_timed(self, list, 1)
+  end
   return { key = key, list = list }
 end
 
@@ -224,6 +258,9 @@ local function changes_of(list, at, add)
       found[at].within = nil
       table.remove(found[at].lists)
     end)
+  end
+  if node.kind == "call" and node.lists[1].within then
+    add(function(found) found[at].lists[1].within, found[at].lists[1].late = nil, nil end)
   end
   if GATEWAYS[node.kind] and node.lists[3] then
     add(function(found) table.remove(found[at].lists) end)
@@ -269,9 +306,9 @@ end
 -- smaller(process) -> processes that lack one thing each.
 function random_process.smaller(process)
   local made = {}
-  if process.list.start then
+  if process.list.start or process.list.within then
     made[1] = copy(process)
-    made[1].list.start = nil
+    made[1].list.start, made[1].list.within, made[1].list.late = nil, nil, nil
   end
   each_node(process.list, {}, function(path, at, list)
     changes_of(list, at, function(change)
