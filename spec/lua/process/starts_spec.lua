@@ -28,8 +28,24 @@ describe("what is deployed of a process", function()
     assert.equal(load(text).processes.order.hash, row.hash)
     row.hash = nil
     assert.same({ key = "order", path = "processes/p.bpmn", kind = "bpmn", tag = "v2",
-      history_time_to_live = "P90D", timers = {},
+      history_time_to_live = "P90D", timers = {}, activities = { s = { "" }, t = { "" } },
       events = { { kind = "message", name = "ordered", key = "", activity = "t" } } }, row)
+  end)
+
+  it("has its activities, with what may be around each", function()
+    assert.same({ s = { "" }, first = { "" }, m = { "", "first" }, a = { "" }, b = { "", "a" },
+      e = { "" }, es = { "e", "" }, t = { "e" } }, version(models.definitions [[
+      <message id="n" name="n"/>
+      <process id="p"><startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="first"/>
+      <eventBasedGateway id="first"/><sequenceFlow id="f2" sourceRef="first" targetRef="m"/>
+      <intermediateCatchEvent id="m"><messageEventDefinition messageRef="n"/>
+      </intermediateCatchEvent><sequenceFlow id="f3" sourceRef="m" targetRef="a"/>
+      <userTask id="a"/><boundaryEvent id="b" attachedToRef="a"><timerEventDefinition>
+      <timeDuration>P1D</timeDuration></timerEventDefinition></boundaryEvent>
+      <subProcess id="e" triggeredByEvent="true"><startEvent id="es"><timerEventDefinition>
+      <timeDuration>P1D</timeDuration></timerEventDefinition></startEvent>
+      <sequenceFlow id="f4" sourceRef="es" targetRef="t"/><userTask id="t"/></subProcess>
+      </process>]]).activities)
   end)
 
   it("has the jobs of start timers", function()
