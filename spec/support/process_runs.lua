@@ -87,7 +87,7 @@ local function start_executor(self)
 end
 
 local SAID = { "completed", "no task %d+ that is open", "no instance %d+ that runs",
-  "is suspended" }
+  "is suspended", "as patience says" }
 
 -- What a program says that completes a task.
 local function may_have_said(self, text)
