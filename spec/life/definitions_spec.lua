@@ -37,6 +37,11 @@ describe("a definition", function()
     assert.equal(5, priority(engine:enqueue("b", nil, { priority = 5 })))
   end)
 
+  it("is told to be unknown if it is", function()
+    assert.same({ 'unknown definition "none"', "not_found" },
+      { select(2, engine:definition("none")) })
+  end)
+
   it("does not ask its function while it is overridden", function()
     assert.equal('priority of "a": asked', select(2, engine:enqueue("a")))
     engine:definition("a"):override_priority(-4)

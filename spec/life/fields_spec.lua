@@ -146,6 +146,25 @@ describe("the questions of a handler", function()
     assert.same({ 4, 2, 4, 3 }, engine:execute((engine:enqueue("ask"))))
   end)
 
+  it("give a row without what it has not, and refuse an id that is none", function()
+    local engine = engines.private {
+      ["handlers/a.lua"] = "return function() end",
+      ["handlers/ask.lua"] = [[
+        return function(job)
+          local row, refused = job.engine:job(1), {}
+          for i, verb in ipairs { "job", "batch", "why" } do
+            refused[i] = select(2, pcall(job.engine[verb], job.engine, "1")):match("%l+: id.*")
+          end
+          return { row.handler, row.tenant == nil, row.priority, refused }
+        end
+      ]],
+    }
+    engine:enqueue("a", nil, { priority = 5 })
+    local wrong = ': id is the string "1" (expected a whole number)'
+    assert.same({ "a", true, 5, { "job" .. wrong, "batch" .. wrong, "why" .. wrong } },
+      engine:execute((engine:enqueue("ask"))))
+  end)
+
   it("name what is not known", function()
     local message, code
     local engine = testing.engine {

@@ -133,7 +133,7 @@ describe("expression", function()
     check_values {
       ["${yes and no}"] = false, ["${yes or no}"] = true, ["${not yes}"] = false, ["${!no}"] = true,
       ["${n > 3 ? 'many' : 'few'}"] = "many", ["${no ? 1 : yes ? 2 : 3}"] = 2,
-      ["${'TRUE' ? 1 : 2}"] = 1,
+      ["${'TRUE' ? 1 : 2}"] = 1, ["${'nope' ? 1 : 2}"] = 2, ["${'true ' ? 1 : 2}"] = 2,
       ["${null ? 1 : 2}"] = 2, ["${empty empty_text}"] = true, ["${empty null}"] = true,
       ["${empty none}"] = true, ["${not empty list}"] = true, ["${empty n}"] = false,
       ["${no and missing.f()}"] = false, ["${yes or missing}"] = true,

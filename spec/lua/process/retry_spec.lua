@@ -11,12 +11,14 @@ describe("a retry by an expression", function()
   after_each(engines.clean)
 
   -- The retries and the due date of the job after its first failure.
-  local function failed(variables)
+  local function failed(variables, model)
     local engine = assert(moonshift.open {
       store = "sqlite::memory:",
       clock = moonshift.clock.virtual("2026-01-01T00:00:00Z"),
       scripts = engines.folder {
-        ["processes/p.bpmn"] = MODEL, ["handlers/a.lua"] = "return function() error 'no' end",
+        ["processes/p.bpmn"] = model or MODEL,
+        ["handlers/a.lua"] = "return function() error 'no' end",
+        ["handlers/b.lua"] = "return function() end",
       },
     })
     assert(engine:start("p", { variables = variables }))
@@ -29,5 +31,17 @@ describe("a retry by an expression", function()
   it("sees the variables of its instance", function()
     assert.equal("4 2026-01-01T00:07:00.000Z", failed { again = "R5/PT7M" })
     assert.equal("2 2026-01-01T00:09:00.000Z", failed { again = "R3/PT9M" })
+  end)
+
+  it("is that of its own activity", function()
+    local task = [[<serviceTask id="%s" c:class="%s" c:asyncBefore="true"><extensionElements>
+      <c:failedJobRetryTimeCycle>${%s}</c:failedJobRetryTimeCycle></extensionElements>
+      </serviceTask>]]
+    local model = models.process('<startEvent id="s"/>'
+      .. '<sequenceFlow id="f1" sourceRef="s" targetRef="w"/>' .. task:format("w", "B", "other")
+      .. '<sequenceFlow id="f2" sourceRef="w" targetRef="x"/>' .. task:format("x", "A", "again")
+      .. '<sequenceFlow id="f3" sourceRef="x" targetRef="e"/><endEvent id="e"/>')
+    assert.equal("4 2026-01-01T00:07:00.000Z",
+      failed({ other = "R9/PT9H", again = "R5/PT7M" }, model))
   end)
 end)
