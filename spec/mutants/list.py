@@ -950,9 +950,9 @@ MUTANTS = [
     {"name": "parked-again-unseen", "by": "spec/core/store/lanes_contract",
      "breaks": "what is parked again after a rollback is not looked for",
      "changes": [("core/store/rules/place/parked_lanes.c", """
-const struct txn_hook parked_lanes_hook = {.rolled_back = parked_lanes_forget,
+const struct txn_hook parked_lanes_hook = {.drop = parked_lanes_forget, .parts = true};
 """, """
-const struct txn_hook parked_lanes_hook = {.rolled_back = NULL,
+const struct txn_hook parked_lanes_hook = {.drop = NULL, .parts = true};
 """)]},
     {"name": "behind-a-failed-sync", "by": "spec/core/store/sqlite/turn/log_sync_contract",
      "breaks": "jobs are written behind a place of the log that may not be on the disk",
@@ -1148,4 +1148,43 @@ local variables = require "moonshift.process.variables"
 """, """
     w:mapped(w.scope:at(inst, token), output)
 """)]},
+    # ---- turns, places and bells
+    {"name": "prelocked-are-idle", "by": "spec/core/run/turn_contract",
+     "breaks": "a job with a rate is taken where the idle worker has a job already",
+     "changes": [(TURN, "turn->idle - (turn->room - work->capacity.room);", "turn->idle;")]},
+    {"name": "loop-in-slot-0", "by": "spec/core/run/turn_contract",
+     "breaks": "what the first worker runs is not known when its process dies",
+     "changes": [(TURN, "store_care(turns->store, work->rows, turns->self.workers);",
+                  "store_care(turns->store, work->rows, 0);")]},
+    {"name": "lease-by-one-clock", "by": "spec/core/run/lease_contract",
+     "breaks": "an executor whose wall clock was set forward believes in a lease that is over",
+     "changes": [("core/run/lease.c",
+                  "return at >= lease->at + lease->span || now >= lease->wall + lease->span;",
+                  "return at >= lease->at + lease->span;")]},
+    {"name": "served-goes-back", "by": "spec/core/store/fair_share_contract",
+     "breaks": "a turn that is served late lets those who come next go before all others",
+     "changes": [("core/store/rules/place/fair_share.c",
+                  "DO UPDATE SET turn=excluded.turn WHERE excluded.turn>served.turn",
+                  "DO UPDATE SET turn=excluded.turn")]},
+    {"name": "ring-kept", "by": "spec/core/store/sqlite/beside/bell_contract",
+     "breaks": "after one bell each commit rings again",
+     "changes": [("core/store/rules/ground/peers.c", """
+    store->ring = (struct ring){0};
+    CRASH_POINT("bell_rung");
+""", """
+    CRASH_POINT("bell_rung");
+""")]},
+    {"name": "catalog-kept-undone", "by": "spec/core/store/part_contract",
+     "breaks": "a definition that was made in a part that is undone is never made again",
+     "changes": [("core/store/rules/ground/catalog.c", """
+    (void)point;
+    store->catalog.version = 0;
+""", """
+    (void)point;
+""")]},
+    {"name": "schedule-over-again", "by": "spec/life/schedules_spec.lua",
+     "breaks": "a schedule that is over begins again when another file changes",
+     "changes": [("core/store/rules/schedule/schedule.c",
+                  "stored->same && (stored->waits || !stored->job);",
+                  "stored->same && stored->waits;")]},
 ]
