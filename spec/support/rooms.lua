@@ -52,10 +52,6 @@ local rooms = {
 }
 
 -- What runs uphill all the same, and the reason: "FILE NAME".
-rooms.spared = {
-  ["core/store/rules/create/cycle.c commands_cancel"] = "goes with a hook of schedules",
-  ["core/store/rules/create/cycle.c store/rules/job/job_commands.h"] =
-    "goes with a hook of schedules",
-}
+rooms.spared = {}
 
 return rooms

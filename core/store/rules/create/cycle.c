@@ -3,7 +3,6 @@
 #include "store/rules/create/create.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/engine.h"
-#include "store/rules/job/job_commands.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/unique.h"
@@ -25,6 +24,7 @@ struct waiting {
     bool scheduled, paused;
     struct schedule_policy policy; /* of its schedule, if it has one */
     char schedule[JOB_NAME_MAX + 1];
+    cycle_cancel *cancel;
 };
 
 bool cycle_begin(struct store *store, const struct job_spec *spec, struct error *error) {
@@ -268,7 +268,7 @@ static enum deferred rivals_cancel(struct store *store, const struct waiting *wa
     enum answer found;
     while ((found = occurrence_rival(store, waiting->schedule, job, now, &rival, error)) == YES &&
            !rival.ending)
-        if (!commands_cancel(store, (struct ids){&rival.job, 1}, now, error))
+        if (!waiting->cancel(store, (struct ids){&rival.job, 1}, now, error))
             return DEFERRED_FAILED;
     if (found == FAILED)
         return DEFERRED_FAILED;
@@ -290,7 +290,8 @@ static enum deferred overlap_defer(struct store *store, const struct job *job,
     return skip_date(store, job, waiting, now, error) ? DEFERRED : DEFERRED_FAILED;
 }
 
-enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, struct error *error) {
+enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, cycle_cancel *cancel,
+                          struct error *error) {
     struct waiting waiting;
     struct error reason = {0};
     if (job->due > now)
@@ -302,6 +303,7 @@ enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, str
         return error_set(error, reason.code, "%s", reason.text), DEFERRED_FAILED;
     if (found == NO)
         return DEFERRED_NOT;
+    waiting.cancel = cancel;
     if (waiting.paused)
         return DEFERRED_LEFT;
     if (waiting_late(&waiting, job, now))

@@ -22,11 +22,15 @@ enum deferred {
     DEFERRED_FAILED
 };
 
+/* Cancels jobs as an operator does, whatever runs (job/job_commands.h). */
+typedef bool cycle_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
+
 /* A job that was found ready is put off if it is not due (the clock was set back), or if its date
  * was missed and its misfire policy is "skip". That of a schedule is left while the schedule is
  * paused; it may take a later date over (catch_up), and does what its overlap policy says if it
  * meets the run before it (rules §20). */
-enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, struct error *error);
+enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, cycle_cancel *cancel,
+                          struct error *error);
 
 /* The cycle ends with this job, if it still waits for its date. */
 bool cycle_end(struct store *store, int64_t job, struct error *error);

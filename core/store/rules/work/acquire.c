@@ -3,6 +3,7 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/cycle.h"
 #include "store/rules/ground/care.h"
+#include "store/rules/job/job_commands.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/mark.h"
 #include "store/rules/place/places.h"
@@ -48,7 +49,7 @@ static enum answer taking_allowed(struct taking *taking, struct store *store,
     if (taking->acquire->ensure_due_date && job->due == TIME_NONE)
         return NO;
     if (job->due > taking->now || job->repeat) {
-        enum deferred deferred = cycle_defer(store, job, taking->now, error);
+        enum deferred deferred = cycle_defer(store, job, taking->now, commands_cancel, error);
         if (deferred == DEFERRED_LEFT)
             return NO;
         if (deferred != DEFERRED_NOT)
