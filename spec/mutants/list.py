@@ -107,7 +107,7 @@ MUTANTS = [
 """, """
     done = done && error != NULL;
 """)]},
-    {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/beside/mailbox_contract",
+    {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/beside/mailbox_leader_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """
     enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
