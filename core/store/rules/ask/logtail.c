@@ -24,16 +24,16 @@ struct store_tail {
 
 /* ---- what was seen ---- */
 
-static const char *text_of(const json_t *entry, const char *key) {
+static const char *logtail_text_of(const json_t *entry, const char *key) {
     const char *text = json_string_value(json_object_get(entry, key));
     return text ? text : "";
 }
 
 static void name_of(const json_t *entry, char *name, size_t size) {
-    snprintf(name, size, "%s %lld %lld %s", text_of(entry, "outcome"),
+    snprintf(name, size, "%s %lld %lld %s", logtail_text_of(entry, "outcome"),
              (long long)json_integer_value(json_object_get(entry, "job")),
              (long long)json_integer_value(json_object_get(entry, "attempt")),
-             text_of(entry, "at"));
+             logtail_text_of(entry, "at"));
 }
 
 static int64_t key_of(const json_t *entry, size_t part) {
@@ -50,7 +50,7 @@ static int64_t job_of(const json_t *entry) {
 }
 
 static bool is(const json_t *entry, const char *outcome) {
-    return strcmp(text_of(entry, "outcome"), outcome) == 0;
+    return strcmp(logtail_text_of(entry, "outcome"), outcome) == 0;
 }
 
 /* False: it was there before. */
@@ -60,8 +60,8 @@ static bool see(struct store_tail *tail, const json_t *entry) {
     if (json_object_get(tail->seen, name))
         return false;
     json_object_set_new(tail->seen, name,
-                        json_pack("[s, I, I]", text_of(entry, "outcome"), (json_int_t)job_of(entry),
-                                  (json_int_t)at_of(entry)));
+                        json_pack("[s, I, I]", logtail_text_of(entry, "outcome"),
+                                  (json_int_t)job_of(entry), (json_int_t)at_of(entry)));
     return true;
 }
 
@@ -130,7 +130,8 @@ static time_ms next_failure(const struct store_tail *tail, const struct given *g
     return next > old || old > now ? next : old;
 }
 
-static bool move_on(struct store_tail *tail, const json_t *rows, time_ms now, struct error *error) {
+static bool logtail_move_on(struct store_tail *tail, const json_t *rows, time_ms now,
+                            struct error *error) {
     struct given now_given = given(rows);
     const int64_t *counts = now_given.counts;
     int64_t next_id = 0;
@@ -158,7 +159,7 @@ static json_t *look(struct store_tail *tail, time_ms now, struct error *error) {
         return NULL;
     if (find_ends(tail, error))
         rows = joblog_since(tail->store, tail->filters, &tail->from, error);
-    if (rows && !move_on(tail, rows, now, error)) {
+    if (rows && !logtail_move_on(tail, rows, now, error)) {
         json_decref(rows);
         rows = NULL;
     }
@@ -212,12 +213,12 @@ static json_t *tell_last(struct store_tail *tail, int count, struct error *error
     return last;
 }
 
-static bool begin(struct store_tail *tail, int count, json_t **last, time_ms now,
-                  struct error *error) {
+static bool logtail_begin(struct store_tail *tail, int count, json_t **last, time_ms now,
+                          struct error *error) {
     bool is;
     if (db_value(&tail->store->db, error, &tail->from.seq,
                  "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED ||
-        !changed(tail, &is, error) || !move_on(tail, NULL, now, error))
+        !changed(tail, &is, error) || !logtail_move_on(tail, NULL, now, error))
         return false;
     tail->from.upto = tail->from.seq;
     tail->more = true;
@@ -237,7 +238,7 @@ struct store_tail *store_tail_new(struct store *store, const json_t *filters, in
     *last = NULL;
     if (tail && seen) {
         *tail = (struct store_tail){.store = store, .filters = filters, .seen = seen, .more = true};
-        if (begin(tail, count, last, now, error))
+        if (logtail_begin(tail, count, last, now, error))
             return tail;
     } else {
         db_no_memory(&store->db, error);

@@ -554,7 +554,7 @@ static const char *with_process(const json_t *instance) {
 }
 
 /* All sentences as lines, behind one about the instance itself. */
-static bool put_text(json_t *facts, int64_t id) {
+static bool process_put_text(json_t *facts, int64_t id) {
     const json_t *instance = json_object_get(facts, "instance"), *row;
     const char *how = json_string_value(json_object_get(instance, "how"));
     struct text text = {0};
@@ -585,7 +585,7 @@ json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct 
                 json_put(facts, "frame", json_incref(json_object_get(frame, "frame"))) &&
                 put_lists(facts, store, id, now, error);
     json_t *why = done ? why_places(store, facts, id, now, error) : NULL;
-    done = json_put(facts, "why", why) && why && put_text(facts, id);
+    done = json_put(facts, "why", why) && why && process_put_text(facts, id);
     json_decref(frame);
     look_end(store, own);
     if (done)

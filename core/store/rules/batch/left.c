@@ -9,8 +9,8 @@
 enum { PARTS = 100 }; /* of a batch that go at once */
 
 /* The first row of `sql` after `from` whose sign of life is gone. */
-static enum answer find(struct store *store, struct store_left *left, bool batches, int64_t *id,
-                        struct error *error) {
+static enum answer left_find(struct store *store, struct store_left *left, bool batches,
+                             int64_t *id, struct error *error) {
     enum answer found = NO;
     for (*id = 0;;) {
         found = batches
@@ -81,10 +81,10 @@ static bool clear_batch(struct store *store, int64_t id, struct store_left *left
 /* Looked for again, now that nobody else writes: its creator may have ended it meanwhile. */
 static bool clear(struct store *store, struct store_left *left, time_ms now, struct error *error) {
     int64_t id = 0;
-    enum answer found = find(store, left, false, &id, error);
+    enum answer found = left_find(store, left, false, &id, error);
     if (found != NO)
         return found == YES && clear_intake(store, id, left, now, error);
-    found = find(store, left, true, &id, error);
+    found = left_find(store, left, true, &id, error);
     return found == NO || (found == YES && clear_batch(store, id, left, now, error));
 }
 
@@ -93,9 +93,10 @@ bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
     bool own = false;
     int64_t id = 0;
     *left = (struct store_left){0};
-    enum answer found = store->kind != STORE_MEMORY ? find(store, left, false, &id, error) : NO;
+    enum answer found =
+        store->kind != STORE_MEMORY ? left_find(store, left, false, &id, error) : NO;
     if (found == NO && store->kind != STORE_MEMORY)
-        found = find(store, left, true, &id, error);
+        found = left_find(store, left, true, &id, error);
     if (found != YES)
         return found == NO;
     if (!unit_begin(store, STORE_COMMAND, &own, error))

@@ -91,7 +91,7 @@ static bool read_holders(struct set *set, struct store *store, struct row *row,
     return step == NO;
 }
 
-static bool ask(struct store *store, struct question *question, struct error *error) {
+static bool claim_ask(struct store *store, struct question *question, struct error *error) {
     for (size_t i = 0; i < question->room; i++) {
         question->definitions[i] = question->list[i].spec->job.definition;
         question->numbers[i] = (int64_t)i;
@@ -170,12 +170,12 @@ static void question_end(struct question *question) {
     free(question->keys);
 }
 
-static bool make(struct store *store, struct job_spec *specs, time_ms now, struct claims *claims,
-                 struct question *question, struct error *error) {
+static bool claim_make(struct store *store, struct job_spec *specs, time_ms now,
+                       struct claims *claims, struct question *question, struct error *error) {
     collect(specs, claims, question);
     /* A holder may be among those that are written later. */
     if (!bulk_flush(store, true, error) || !purge(store, specs, now, error) ||
-        !ask(store, question, error))
+        !claim_ask(store, question, error))
         return false;
     give_ids(store, specs, claims->list, now);
     return claim_free(store, question, now, error);
@@ -198,7 +198,7 @@ bool claims_make(struct store *store, struct job_spec *specs, int64_t deployment
     claims->list = calloc(length(specs), sizeof *claims->list);
     bool done =
         (question_begin(&question, keys) && claims->list) || db_no_memory(&store->db, error);
-    done = done && make(store, specs, now, claims, &question, error);
+    done = done && claim_make(store, specs, now, claims, &question, error);
     question_end(&question);
     if (!done)
         claims_end(claims);

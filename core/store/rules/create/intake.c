@@ -32,8 +32,8 @@ bool store_intake_begin(struct store *store, struct store_intake *intake, int64_
     return false;
 }
 
-static bool add(struct store *store, struct store_intake *intake, struct job_spec *specs,
-                time_ms now, struct error *error) {
+static bool intake_add(struct store *store, struct store_intake *intake, struct job_spec *specs,
+                       time_ms now, struct error *error) {
     for (struct job_spec *spec = specs; spec; spec = spec->next)
         if (intake->next > intake->last)
             return error_set(error, ERROR_FAILED, "more jobs than were announced");
@@ -51,7 +51,7 @@ bool store_intake_add(struct store *store, struct store_intake *intake, struct j
     int64_t next = intake->next;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    if (unit_end(store, own, add(store, intake, specs, now, error), error))
+    if (unit_end(store, own, intake_add(store, intake, specs, now, error), error))
         return true;
     intake->next = next;
     return false;

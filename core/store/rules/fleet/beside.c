@@ -36,7 +36,8 @@ static bool has_fault(const struct stat *file, const struct stat *store, char *f
     return true;
 }
 
-static bool refuse(const char *path, const char *suffix, const char *fault, struct error *error) {
+static bool beside_refuse(const char *path, const char *suffix, const char *fault,
+                          struct error *error) {
     return error_set(error, ERROR_IO,
                      "store \"%s\": \"%s%s\" is %s (expected a plain file of this store: remove "
                      "what lies there)",
@@ -65,7 +66,7 @@ static void give(int file, const struct stat *store) {
 }
 
 /* -1: errno says. EEXIST: it has come into being meanwhile. */
-static int make(const char *name, int flags, const struct stat *store) {
+static int beside_make(const char *name, int flags, const struct stat *store) {
     int file = open(name, flags | O_CREAT | O_EXCL, store->st_mode & 0666);
     if (file >= 0)
         give(file, store);
@@ -80,7 +81,7 @@ static int open_or_make(const char *name, int flags, const struct stat *store) {
             unlink(name);
         else if ((file = open(name, kind)) >= 0 || errno != ENOENT || !(flags & O_CREAT))
             return file;
-        file = make(name, kind, store);
+        file = beside_make(name, kind, store);
         if (file < 0 && errno != EEXIST)
             return file;
     }
@@ -98,7 +99,7 @@ int beside_open(const char *path, const char *suffix, int flags, struct error *e
         return fail(path, suffix, error);
     int file = open_or_make(name, flags, &store);
     if (file < 0 && errno == ELOOP)
-        return refuse(path, suffix, "a link", error) ? 0 : BESIDE_FOREIGN;
+        return beside_refuse(path, suffix, "a link", error) ? 0 : BESIDE_FOREIGN;
     if (file < 0 || fstat(file, &is) != 0) {
         int result = fail(path, suffix, error);
         if (file >= 0)
@@ -108,7 +109,7 @@ int beside_open(const char *path, const char *suffix, int flags, struct error *e
     if (!has_fault(&is, &store, fault, sizeof fault))
         return file;
     close(file);
-    refuse(path, suffix, fault, error);
+    beside_refuse(path, suffix, fault, error);
     return BESIDE_FOREIGN;
 }
 
@@ -118,7 +119,8 @@ bool beside_sound(const char *path, const char *suffix, struct error *error) {
     snprintf(name, sizeof name, "%s%s", path, suffix);
     if (stat(path, &store) != 0 || lstat(name, &is) != 0)
         return true;
-    return !has_fault(&is, &store, fault, sizeof fault) || refuse(path, suffix, fault, error);
+    return !has_fault(&is, &store, fault, sizeof fault) ||
+           beside_refuse(path, suffix, fault, error);
 }
 
 bool beside_link_sound(const char *path, struct error *error) {

@@ -3,7 +3,7 @@
 
 enum { ROOM_FIRST = 64 };
 
-static struct id_block *find(const struct id_set *set, int64_t number) {
+static struct id_block *ids_find(const struct id_set *set, int64_t number) {
     size_t at = (size_t)((uint64_t)number * UINT64_C(0x9e3779b97f4a7c15) >> 20);
     struct id_block *block = &set->blocks[at & (set->room - 1)];
     while (block->ids && block->number != number)
@@ -20,7 +20,7 @@ static bool grow(struct id_set *set) {
         return false;
     for (size_t i = 0; i < set->room; i++)
         if (set->blocks[i].ids)
-            *find(&wide, set->blocks[i].number) = set->blocks[i];
+            *ids_find(&wide, set->blocks[i].number) = set->blocks[i];
     free(set->blocks);
     *set = wide;
     return true;
@@ -30,7 +30,7 @@ bool id_set_add(struct id_set *set, int64_t id, bool *fresh) {
     uint64_t bit = UINT64_C(1) << (id & 63);
     if (!grow(set))
         return false;
-    struct id_block *block = find(set, id >> 6);
+    struct id_block *block = ids_find(set, id >> 6);
     set->count += block->ids == 0;
     *fresh = !(block->ids & bit);
     *block = (struct id_block){id >> 6, block->ids | bit};
@@ -38,7 +38,7 @@ bool id_set_add(struct id_set *set, int64_t id, bool *fresh) {
 }
 
 bool id_set_has(const struct id_set *set, int64_t id) {
-    return set->room && find(set, id >> 6)->ids & UINT64_C(1) << (id & 63);
+    return set->room && ids_find(set, id >> 6)->ids & UINT64_C(1) << (id & 63);
 }
 
 void id_set_clear(struct id_set *set) {

@@ -14,8 +14,8 @@ static bool used(const struct store_request *request, struct error *error) {
                      request->key);
 }
 
-static enum answer find(struct store *store, const struct store_request *request, json_t **answer,
-                        time_ms now, struct error *error) {
+static enum answer request_look_up(struct store *store, const struct store_request *request,
+                                   json_t **answer, time_ms now, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT hash, answer FROM request WHERE scope=?1 AND key=?2 AND until>?3", "nti",
@@ -37,7 +37,7 @@ enum answer store_request_find(struct store *store, const struct store_request *
     bool own = false;
     if (!look_begin(store, &own, error))
         return FAILED;
-    enum answer found = find(store, request, answer, now, error);
+    enum answer found = request_look_up(store, request, answer, now, error);
     look_end(store, own);
     return found;
 }

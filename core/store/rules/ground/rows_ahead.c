@@ -13,7 +13,7 @@ static int by_id(const void *a, const void *b) {
     return (one->id > other->id) - (one->id < other->id);
 }
 
-static struct job_row *find(const struct rows_ahead *ahead, int64_t id) {
+static struct job_row *rows_find(const struct rows_ahead *ahead, int64_t id) {
     const struct job_row key = {.id = id};
     return ahead->count ? bsearch(&key, ahead->rows, ahead->count, sizeof *ahead->rows, by_id)
                         : NULL;
@@ -21,18 +21,18 @@ static struct job_row *find(const struct rows_ahead *ahead, int64_t id) {
 
 const struct job_row *row_ahead(const struct store *store, int64_t id, bool placeless) {
     const struct job_row *row =
-        store->ahead.placeless == placeless ? find(&store->ahead, id) : NULL;
+        store->ahead.placeless == placeless ? rows_find(&store->ahead, id) : NULL;
     return row && row->stream ? row : NULL;
 }
 
 void row_forget(struct store *store, int64_t id) {
-    struct job_row *row = find(&store->ahead, id);
+    struct job_row *row = rows_find(&store->ahead, id);
     if (row)
         row->stream = 0;
 }
 
 void row_unlock(struct store *store, int64_t id) {
-    struct job_row *row = find(&store->ahead, id);
+    struct job_row *row = rows_find(&store->ahead, id);
     if (row)
         row->token = row->owner = 0;
 }

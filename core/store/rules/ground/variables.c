@@ -132,7 +132,7 @@ bool filter_variables(struct query *query, const struct filter *filter, const js
 
 /* ---- names ---- */
 
-static bool refuse(struct store *store, const char *name, struct error *error) {
+static bool variables_refuse(struct store *store, const char *name, struct error *error) {
     struct text known = {0};
     struct row *row = db_query(
         &store->db, error, "SELECT DISTINCT name FROM searched_name ORDER BY name LIMIT 20", "");
@@ -156,7 +156,7 @@ static bool all_known(struct store *store, const json_t *variables, struct error
             db_value(&store->db, error, &one, "SELECT 1 FROM searched_name WHERE name=?1 LIMIT 1",
                      "t", name);
         if (found != YES)
-            return found == NO && refuse(store, name, error);
+            return found == NO && variables_refuse(store, name, error);
     }
     return true;
 }

@@ -24,7 +24,7 @@ void marks_judge(struct store *store, int64_t took, int rows) {
     store->marks.placed = store->placed;
 }
 
-static struct mark *find(const struct store *store, int64_t stream) {
+static struct mark *mark_kept(const struct store *store, int64_t stream) {
     const struct marks *marks = &store->marks;
     for (size_t i = 0; i < marks->count; i++)
         if (marks->list[i].stream == stream)
@@ -33,7 +33,7 @@ static struct mark *find(const struct store *store, int64_t stream) {
 }
 
 const struct mark *marks_find(const struct store *store, int64_t stream) {
-    const struct mark *mark = holds(store) ? find(store, stream) : NULL;
+    const struct mark *mark = holds(store) ? mark_kept(store, stream) : NULL;
     return mark && mark->passed ? mark : NULL;
 }
 
@@ -42,7 +42,7 @@ static struct mark *mark_of(struct store *store, int64_t stream) {
     struct marks *marks = &store->marks;
     if (!marks->until)
         return NULL;
-    struct mark *mark = find(store, stream);
+    struct mark *mark = mark_kept(store, stream);
     if (mark)
         return mark;
     struct mark *list = realloc(marks->list, (marks->count + 1) * sizeof *list);

@@ -11,7 +11,7 @@ void frame_page_clear(struct frame_page *page) {
 
 /* ---- reading ---- */
 
-static const char *keep(struct frame_page *page, const char *text) {
+static const char *frames_keep(struct frame_page *page, const char *text) {
     size_t size = text ? strlen(text) + 1 : 0;
     char *room = text ? arena_room(&page->arena, size) : NULL;
     if (!room)
@@ -20,7 +20,7 @@ static const char *keep(struct frame_page *page, const char *text) {
     return memcpy(room, text, size);
 }
 
-static bool add(struct frame_page *page, struct row *row) {
+static bool frames_add(struct frame_page *page, struct row *row) {
     if (page->count == page->room) {
         size_t room = page->room ? 2 * page->room : FRAMES_AT_ONCE;
         struct frame_row *rows = realloc(page->rows, room * sizeof *rows);
@@ -35,8 +35,8 @@ static bool add(struct frame_page *page, struct row *row) {
                                row_int(row, 1),
                                row_int(row, 2),
                                row_int(row, 3),
-                               keep(page, row_text(row, 4)),
-                               keep(page, key)};
+                               frames_keep(page, row_text(row, 4)),
+                               frames_keep(page, key)};
     page->count += made->frame != NULL;
     return made->frame && (made->key || !key);
 }
@@ -81,7 +81,7 @@ static bool read_wanted(struct frame_page *page, struct store *store, int64_t *b
     struct row *row = query(page, store, error);
     enum answer step = db_step(&store->db, row, error);
     while (fine && step == YES)
-        if ((fine = add(page, row)))
+        if ((fine = frames_add(page, row)))
             step = db_step(&store->db, row, error);
     if (!fine) {
         row_done(row);

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t number_of(const json_t *receiver, const char *key) {
+static int64_t message_number_of(const json_t *receiver, const char *key) {
     return json_integer_value(json_object_get(receiver, key));
 }
 
-static const char *text_of(const json_t *receiver, const char *key) {
+static const char *message_text_of(const json_t *receiver, const char *key) {
     return json_string_value(json_object_get(receiver, key));
 }
 
@@ -21,14 +21,17 @@ static void candidates_add(struct text *words, const json_t *list) {
     size_t i;
     json_t *one;
     json_array_foreach(list, i, one)
-        if (i < 3 && number_of(one, "instance"))
+        if (i < 3 && message_number_of(one, "instance"))
             text_add(words, "%sinstance %lld at \"%s\"", i ? ", " : "",
-                     (long long)number_of(one, "instance"), text_of(one, "activity"));
+                     (long long)message_number_of(one, "instance"),
+                     message_text_of(one, "activity"));
         else if (i < 3)
-            text_add(words, "%sthe start of \"%s\"", i ? ", " : "", text_of(one, "process"));
+            text_add(words, "%sthe start of \"%s\"", i ? ", " : "",
+                     message_text_of(one, "process"));
 }
 
-static bool refuse(const struct unit_message *one, const json_t *list, struct error *error) {
+static bool message_refuse(const struct unit_message *one, const json_t *list,
+                           struct error *error) {
     size_t count = json_array_size(list);
     struct text words = {0};
     const char *key = one->key && *one->key ? one->key : NULL;
@@ -59,7 +62,7 @@ static enum answer receiver_of(struct store *store, const struct unit_message *o
     if (!list)
         found = FAILED;
     if (list && (count > 1 || (!count && one->until == TIME_NONE))) {
-        refuse(one, list, error);
+        message_refuse(one, list, error);
         found = FAILED;
     }
     *receiver = found == YES ? json_incref(json_array_get(list, 0)) : NULL;
@@ -101,8 +104,8 @@ static bool row_remove(struct store *store, int64_t id, struct error *error) {
 }
 
 /* After its time it is kept no longer. */
-static bool keep(struct store *store, const struct unit_message *one, time_ms now,
-                 struct error *error) {
+static bool message_keep(struct store *store, const struct unit_message *one, time_ms now,
+                         struct error *error) {
     if (one->id && one->until <= now)
         return row_remove(store, one->id, error);
     return row_write(store, one, one->id ? one->id : meta_id(store), 0, now, error) &&
@@ -147,7 +150,7 @@ static json_t *variables_of(const struct unit_message *one, const char **key) {
 static json_t *cause_of(const struct unit_message *one, const json_t *receiver) {
     const char *key = "variables";
     json_t *variables = one->variables ? variables_of(one, &key) : NULL;
-    int64_t instance = number_of(receiver, "instance");
+    int64_t instance = message_number_of(receiver, "instance");
     if (instance)
         return json_pack("{ss sI sO sO so*}", "kind", "message", "instance", (json_int_t)instance,
                          "token", json_object_get(receiver, "token"), "activity",
@@ -178,9 +181,9 @@ bool message_order(struct store *store, struct store_order *order, time_ms now,
 static bool deliver(struct store *store, const struct unit_message *one, json_t *receiver,
                     time_ms now, struct error *error) {
     json_t *cause = cause_of(one, receiver);
-    struct store_order order = {.key = text_of(receiver, "process"),
-                                .instance = number_of(receiver, "instance"),
-                                .activity = text_of(receiver, "activity"),
+    struct store_order order = {.key = message_text_of(receiver, "process"),
+                                .instance = message_number_of(receiver, "instance"),
+                                .activity = message_text_of(receiver, "activity"),
                                 .message = one,
                                 .cause = cause};
     bool done = message_order(store, &order, now, error);
@@ -197,7 +200,7 @@ bool message_deliver(struct store *store, const struct unit_message *one, time_m
     enum answer found = receiver_of(store, one, &receiver, error);
     if (found == YES)
         return deliver(store, one, receiver, now, error);
-    return found == NO && keep(store, one, now, error);
+    return found == NO && message_keep(store, one, now, error);
 }
 
 enum answer store_message_keep(struct store *store, const struct unit_message *one, time_ms now,
@@ -207,7 +210,7 @@ enum answer store_message_keep(struct store *store, const struct unit_message *o
     json_decref(receiver);
     if (found != NO)
         return found == YES ? NO : FAILED;
-    return keep(store, one, now, error) ? YES : FAILED;
+    return message_keep(store, one, now, error) ? YES : FAILED;
 }
 
 /* ---- what is kept finds a receiver ---- */
@@ -282,7 +285,7 @@ static bool offer(struct store *store, const struct unit_message *one, time_ms n
     json_decref(list);
     if (receiver)
         return deliver(store, one, receiver, now, error);
-    return done && keep(store, one, now, error);
+    return done && message_keep(store, one, now, error);
 }
 
 bool messages_offer(struct store *store, time_ms now, struct error *error) {

@@ -17,8 +17,8 @@ static bool remove_one(struct store *store, const struct unit_searched *one, str
     " ON CONFLICT(instance, name) DO UPDATE SET text=excluded.text, number=excluded.number,"       \
     " whole=excluded.whole"
 
-static bool put_text(struct store *store, const struct unit_searched *one, const char *text,
-                     struct error *error) {
+static bool searched_put_text(struct store *store, const struct unit_searched *one,
+                              const char *text, struct error *error) {
     if (strlen(text) > TEXT_MAX)
         return remove_one(store, one, error);
     return db_run(&store->db, error, REPLACE("text"), "itt", one->instance, one->name, text);
@@ -27,9 +27,9 @@ static bool put_text(struct store *store, const struct unit_searched *one, const
 static bool put(struct store *store, const struct unit_searched *one, const json_t *value,
                 struct error *error) {
     if (json_is_string(value))
-        return put_text(store, one, json_string_value(value), error);
+        return searched_put_text(store, one, json_string_value(value), error);
     if (json_is_boolean(value))
-        return put_text(store, one, json_is_true(value) ? "true" : "false", error);
+        return searched_put_text(store, one, json_is_true(value) ? "true" : "false", error);
     if (json_is_integer(value))
         return db_run(&store->db, error, REPLACE("whole"), "iti", one->instance, one->name,
                       (int64_t)json_integer_value(value));

@@ -10,7 +10,7 @@
 
 enum { TIMERS_MAX = 100 }; /* of one version */
 
-static const char *text_of(const json_t *object, const char *key) {
+static const char *start_text_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "";
 }
@@ -31,7 +31,7 @@ static const json_t *timer_of(const json_t *timers, const char *activity) {
     size_t i;
     json_t *timer;
     json_array_foreach(timers, i, timer)
-        if (strcmp(text_of(timer, "activity"), activity) == 0)
+        if (strcmp(start_text_of(timer, "activity"), activity) == 0)
             return timer;
     return NULL;
 }
@@ -39,7 +39,7 @@ static const json_t *timer_of(const json_t *timers, const char *activity) {
 /* True if both have the timer, with the same text. */
 static bool timer_stays(const json_t *before, const json_t *now, const char *activity) {
     const json_t *old = timer_of(before, activity), *new = timer_of(now, activity);
-    return old && new &&strcmp(text_of(old, "text"), text_of(new, "text")) == 0;
+    return old && new &&strcmp(start_text_of(old, "text"), start_text_of(new, "text")) == 0;
 }
 
 /* ---- the jobs of the version before ---- */
@@ -129,15 +129,15 @@ static bool timer_create(struct store *store, const struct starts *starts, const
     if (!said)
         return db_no_memory(&store->db, error);
     snprintf(handler, sizeof handler, "process/%s/%s:timer", starts->key,
-             text_of(timer, "activity"));
+             start_text_of(timer, "activity"));
     bool read = job_spec_read(&spec, said, &rules, now, &reason);
     bool over = spec.job.due == TIME_NEVER || (!read && reason.code == ERROR_CONFLICT);
     bool done = read || over ||
                 error_set(error, reason.code, "process \"%.255s\": %.255s: %s", starts->key,
-                          text_of(timer, "activity"), reason.text);
+                          start_text_of(timer, "activity"), reason.text);
     if (done && !over) {
         spec.job.handler = handler;
-        spec.job.activity = text_of(timer, "activity");
+        spec.job.activity = start_text_of(timer, "activity");
         spec.job.execution = starts->to;
         job_spec_define_modelled(&spec, definitions_find(starts->of->definitions, handler), &rules);
         done = store_create(store, &spec, starts->deployment, now, error);
@@ -153,7 +153,7 @@ static bool timers_create(struct store *store, const struct starts *starts, cons
     size_t i;
     json_t *timer;
     json_array_foreach(timers, i, timer)
-        if (!timer_stays(before, timers, text_of(timer, "activity")) &&
+        if (!timer_stays(before, timers, start_text_of(timer, "activity")) &&
             !timer_create(store, starts, timer, now, error))
             return false;
     return true;
@@ -166,10 +166,10 @@ static bool events_create(struct store *store, const struct starts *starts, time
     json_array_foreach(json_object_get(starts->process, "events"), i, event) {
         const struct unit_subscription one = {.token = starts->to,
                                               .version = starts->to,
-                                              .kind = text_of(event, "kind"),
-                                              .name = text_of(event, "name"),
-                                              .key = text_of(event, "key"),
-                                              .activity = text_of(event, "activity")};
+                                              .kind = start_text_of(event, "kind"),
+                                              .name = start_text_of(event, "name"),
+                                              .key = start_text_of(event, "key"),
+                                              .activity = start_text_of(event, "activity")};
         if (!subscription_write(store, &one, now, error) || !message_give(store, &one, now, error))
             return false;
     }

@@ -46,7 +46,7 @@ bool instance_released(struct store *store, int64_t id, struct error *error) {
 }
 
 /* The process instance that is meant by digits, if it runs; 0: none, -1: error. */
-static int64_t number_of(struct store *store, const char *key, struct error *error) {
+static int64_t suspend_number_of(struct store *store, const char *key, struct error *error) {
     char *end = NULL;
     int64_t found = 0;
     long long id = *key >= '1' && *key <= '9' ? strtoll(key, &end, 10) : 0;
@@ -136,7 +136,7 @@ static bool instance_members(struct store *store, struct step *step, struct comm
  * others. */
 static int64_t instance_meant(struct store *store, const struct command *command,
                               struct error *error) {
-    int64_t number = number_of(store, command->instance, error);
+    int64_t number = suspend_number_of(store, command->instance, error);
     if (number || !command->hierarchy || command->goes_on)
         return number;
     error_set(error, ERROR_NOT_FOUND, "no instance \"%.255s\" of a process that runs",

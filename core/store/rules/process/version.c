@@ -13,17 +13,17 @@ struct declared {
     int64_t version; /* 0: none has this text */
 };
 
-static const char *text_of(const json_t *object, const char *key) {
+static const char *version_text_of(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
 
 static bool declared_read(struct declared *declared, const json_t *object, struct error *error) {
-    const char *ttl = text_of(object, "history_time_to_live");
-    *declared = (struct declared){.key = text_of(object, "key"),
-                                  .hash = text_of(object, "hash"),
-                                  .path = text_of(object, "path"),
-                                  .kind = text_of(object, "kind"),
-                                  .tag = text_of(object, "tag"),
+    const char *ttl = version_text_of(object, "history_time_to_live");
+    *declared = (struct declared){.key = version_text_of(object, "key"),
+                                  .hash = version_text_of(object, "hash"),
+                                  .path = version_text_of(object, "path"),
+                                  .kind = version_text_of(object, "kind"),
+                                  .tag = version_text_of(object, "tag"),
                                   .object = object};
     if (!declared->key || !declared->hash || !declared->path || !declared->kind)
         return error_set(error, ERROR_INVALID, "a process without key, hash, path or kind");
@@ -50,7 +50,7 @@ enum answer versions_known(struct store *store, const struct store_deployment *d
             db_value(&store->db, error, &one,
                      "SELECT 1 FROM process p JOIN process_version v ON v.id=p.current"
                      " WHERE p.key=?1 AND v.hash=?2",
-                     "tt", text_of(object, "key"), text_of(object, "hash"));
+                     "tt", version_text_of(object, "key"), version_text_of(object, "hash"));
         if (found != YES)
             return found;
     }

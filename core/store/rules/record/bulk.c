@@ -24,14 +24,14 @@ static struct bulk_value number_if(bool is_there, int64_t number) {
     return (struct bulk_value){.type = is_there ? BULK_NUMBER : BULK_NULL, .number = number};
 }
 
-static struct bulk_value text_of(const char *text) {
+static struct bulk_value bulk_text_of(const char *text) {
     return (struct bulk_value){
         .type = text ? BULK_TEXT : BULK_NULL, .data = text, .size = text ? strlen(text) : 0};
 }
 
 /* The message as its job keeps it. */
 static struct bulk_value message_of(const char *text) {
-    struct bulk_value value = text_of(text);
+    struct bulk_value value = bulk_text_of(text);
     if (text)
         value.size = utf8_prefix(text, JOB_MESSAGE_MAX);
     return value;
@@ -41,7 +41,7 @@ static struct bulk_value field_value(const struct job *job, const struct job_fie
     int64_t number = job_field_number(job, field);
     switch (field->type) {
     case FIELD_TEXT:
-        return text_of(job_field_text(job, field));
+        return bulk_text_of(job_field_text(job, field));
     case FIELD_BLOB:
         return (struct bulk_value){.type = job->payload ? BULK_BLOB : BULK_NULL,
                                    .data = job->payload,
@@ -87,17 +87,17 @@ static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column
     case BULK_MESSAGE:
         return message_of(row->outcome->message);
     case BULK_CAUSE:
-        return text_of(row->outcome->message);
+        return bulk_text_of(row->outcome->message);
     case BULK_STACK:
-        return text_of(row->outcome->stack);
+        return bulk_text_of(row->outcome->stack);
     case BULK_INCIDENT:
-        return text_of(incident_of(row->outcome));
+        return bulk_text_of(incident_of(row->outcome));
     case BULK_NOW:
         return number_if(true, row->now);
     case BULK_RESULT:
         break;
     }
-    return text_of(row->outcome->result);
+    return bulk_text_of(row->outcome->result);
 }
 
 struct bulk_value bulk_value(const struct bulk_row *row, int column) {

@@ -10,8 +10,8 @@
 #define EVENTS_MAX 500      /* in one job */
 #define INCIDENTS_SEEN 1000 /* the newest ones, of which those of one cause are counted */
 
-static bool note(struct store *store, json_t **list, json_t *what, time_ms now,
-                 struct error *error) {
+static bool tell_note(struct store *store, json_t **list, json_t *what, time_ms now,
+                      struct error *error) {
     store->tells.now = now;
     if (!*list)
         *list = json_array();
@@ -34,7 +34,7 @@ static bool create(struct store *store, struct job_spec *spec, json_t *payload,
 
 bool tell_incident(struct store *store, int64_t incident, time_ms now, struct error *error) {
     return !notify_incident(store->rules->notify) ||
-           note(store, &store->tells.incidents, json_integer(incident), now, error);
+           tell_note(store, &store->tells.incidents, json_integer(incident), now, error);
 }
 
 /* The key by which one cause makes one job. A name that is too long is known by its hash. */
@@ -107,7 +107,7 @@ static bool wanted(const struct store *store, unsigned events, const char *handl
     return (store->catalog.hooks & events) && job_is_told(handler);
 }
 
-static void put_text(json_t *object, const char *key, const char *text) {
+static void tell_put_text(json_t *object, const char *key, const char *text) {
     if (text)
         json_object_set_new(object, key, json_string(text));
 }
@@ -119,7 +119,7 @@ static json_t *job_facts(struct store *store, const struct job *job) {
     row_show(store, &shown);
     for (int i = 0; i < SPEC_NAMES; i++)
         if (i != SPEC_NAME_handler)
-            put_text(facts, spec_names[i]->key, job_field_text(&shown, spec_names[i]));
+            tell_put_text(facts, spec_names[i]->key, job_field_text(&shown, spec_names[i]));
     return facts;
 }
 
@@ -129,10 +129,10 @@ static bool tell_hooks(struct store *store, enum hook_event event, const struct 
     char at[TIME_TEXT_SIZE];
     time_format(now, at);
     json_t *told = facts ? facts : json_object();
-    put_text(told, "name", hook_event_name(event));
-    put_text(told, "at", at);
+    tell_put_text(told, "name", hook_event_name(event));
+    tell_put_text(told, "at", at);
     json_object_set_new(told, "job", job_facts(store, job));
-    return note(store, &store->tells.events, told, now, error);
+    return tell_note(store, &store->tells.events, told, now, error);
 }
 
 bool tell_created(struct store *store, const struct job *job, time_ms now, struct error *error) {
@@ -143,8 +143,8 @@ bool tell_created(struct store *store, const struct job *job, time_ms now, struc
 static json_t *failure_facts(const struct outcome *outcome, int32_t retries) {
     json_t *facts = json_pack("{ss sb si}", "reason", failure_reason_name(outcome->reason),
                               "permanent", outcome->permanent, "retries", (int)retries);
-    put_text(facts, "message", outcome->message);
-    put_text(facts, "traceback", outcome->stack);
+    tell_put_text(facts, "message", outcome->message);
+    tell_put_text(facts, "traceback", outcome->stack);
     return facts;
 }
 

@@ -30,7 +30,7 @@ static bool make_room(struct lane_set *set, size_t room) {
 /* ---- asking ---- */
 
 /* Behind those that are known, in no order yet. */
-static void add(struct lane_set *set, size_t known, const struct head *head) {
+static void lanes_add(struct lane_set *set, size_t known, const struct head *head) {
     struct lane_set before = *set;
     before.count = known;
     if (head->lane && !lane_set_find(&before, head->lane))
@@ -52,9 +52,9 @@ static void add_all(struct lane_set *set, const struct merge *merge) {
     const size_t known = set->count;
     for (size_t i = 0; i < merge->count; i++) {
         const struct cursor *cursor = &merge->cursors[i];
-        add(set, known, &cursor->head);
+        lanes_add(set, known, &cursor->head);
         for (int at = cursor->at; at < cursor->count; at++)
-            add(set, known, &cursor->read[at].head);
+            lanes_add(set, known, &cursor->read[at].head);
     }
 }
 
@@ -89,7 +89,7 @@ static bool read_states(struct set *of, struct store *store, struct row *row, st
     return step == NO;
 }
 
-static bool ask(struct lane_set *set, struct store *store, struct error *error) {
+static bool lanes_ask(struct lane_set *set, struct store *store, struct error *error) {
     int64_t *ids = malloc((set->count + 1) * sizeof *ids);
     struct asked asked = {{.kind = SET_LANES, .columns = {ids}, .read = read_states}, set};
     if (!ids)
@@ -262,7 +262,7 @@ bool lane_set_read(struct lane_set *set, struct store *store, const struct merge
         return db_no_memory(&store->db, error);
     add_all(set, merge);
     sort(set);
-    return ask(set, store, error) && ask_parked(set, store, merge, error);
+    return lanes_ask(set, store, error) && ask_parked(set, store, merge, error);
 }
 
 enum answer lane_set_knows(struct lane_set *set, struct store *store, const struct merge *merge,

@@ -24,14 +24,14 @@ static bool goes_on(const struct run *run, const struct store *store, const stru
            run->first.rank == cursor->head.rank && cursor->placed == store->placed;
 }
 
-static void add(struct run *run, const struct cursor *cursor) {
+static void taken_add(struct run *run, const struct cursor *cursor) {
     run->last = cursor_key(cursor);
     if (!run->count++)
         run->first = run->last;
 }
 
-static bool refuse(struct store *store, const char *where, int64_t gone, int count,
-                   struct error *error) {
+static bool taken_refuse(struct store *store, const char *where, int64_t gone, int count,
+                         struct error *error) {
     return gone == count ||
            error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: %lld jobs %s where %d were met",
                      store->db.name, (long long)gone, where, count);
@@ -46,7 +46,7 @@ static bool ready_out(struct taking *taking, struct store *store, struct error *
     if (!run.count)
         return true;
     return place_take_run(store, &run.first, &run.last, &gone, error) &&
-           refuse(store, "ready", gone, run.count, error);
+           taken_refuse(store, "ready", gone, run.count, error);
 }
 
 /* One of them may be gone: another run of its schedule has replaced it since it was read. */
@@ -57,7 +57,7 @@ static bool parking_out(struct taking *taking, struct store *store, struct error
     if (!run.count)
         return true;
     return place_park_run(store, &run.first, &run.last, &gone, error) &&
-           (gone < run.count || refuse(store, "ready", gone, run.count, error));
+           (gone < run.count || taken_refuse(store, "ready", gone, run.count, error));
 }
 
 /* ---- out of `parked` ---- */
@@ -69,7 +69,7 @@ static bool parked_out(struct taking *taking, struct store *store, struct run *r
     run->count = 0;
     taking->parked_runs--;
     return place_take_parked_run(store, &run->first, &run->last, &gone, error) &&
-           refuse(store, "parked", gone, count, error);
+           taken_refuse(store, "parked", gone, count, error);
 }
 
 static bool parked_leaves(struct taking *taking, struct store *store, const struct cursor *cursor,
@@ -79,7 +79,7 @@ static bool parked_leaves(struct taking *taking, struct store *store, const stru
     if (run->count && !next && !parked_out(taking, store, run, error))
         return false;
     taking->parked_runs += !run->count;
-    add(run, cursor);
+    taken_add(run, cursor);
     return true;
 }
 
@@ -109,7 +109,7 @@ bool taking_leaves(struct taking *taking, struct store *store, const struct curs
     if (!parking_out(taking, store, error) ||
         (!goes_on(&taking->run, store, cursor) && !ready_out(taking, store, error)))
         return false;
-    add(&taking->run, cursor);
+    taken_add(&taking->run, cursor);
     return true;
 }
 
@@ -124,7 +124,7 @@ bool taking_park(struct taking *taking, struct store *store, const struct cursor
     if (!goes_on(&taking->parking, store, cursor) && !parking_out(taking, store, error))
         return false;
     parked_lanes_add(store, key.lane);
-    add(&taking->parking, cursor);
+    taken_add(&taking->parking, cursor);
     return true;
 }
 
