@@ -36,7 +36,7 @@ bool frames_flush(struct store *store, struct error *error) {
     return done;
 }
 
-void frames_forget(struct store *store) {
+static void frames_forget(struct store *store) {
     store->frames.count = 0;
 }
 

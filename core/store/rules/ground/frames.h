@@ -9,8 +9,6 @@
 struct frame_change *frame_find(struct store *store, int64_t id);
 /* Writes the frames that are kept back. */
 bool frames_flush(struct store *store, struct error *error);
-/* Forgets them, as the rows are rolled back to where they were flushed last. */
-void frames_forget(struct store *store);
 extern const struct txn_hook frames_hook;
 
 #endif

@@ -39,8 +39,10 @@ static bool serves_deployment(const struct serves *serves, int64_t deployment) {
     return false;
 }
 
-bool serves_handler(const struct definitions *handlers,
-                    const struct catalog_definition *definition) {
+/* Jobs of a process are served by its key, also those of activities that only older versions have.
+ */
+static bool serves_handler(const struct definitions *handlers,
+                           const struct catalog_definition *definition) {
     return definition->process ? json_object_get(handlers->processes, definition->process) != NULL
                                : definitions_find(handlers, definition->name) != NULL;
 }

@@ -67,7 +67,7 @@ enum answer parked_lanes_may(struct store *store, int64_t lane, struct error *er
 }
 
 /* They may have been read without jobs that are parked again now. */
-void parked_lanes_forget(struct store *store) {
+static void parked_lanes_forget(struct store *store) {
     store->parked.looked = store->parked.many = false;
     store->parked.version = INT64_MIN;
 }

@@ -12,8 +12,6 @@
 enum answer parked_lanes_may(struct store *store, int64_t lane, struct error *error);
 /* A job of the lane is parked now. */
 void parked_lanes_add(struct store *store, int64_t lane);
-/* Something of the open transaction is undone, or all of it. */
-void parked_lanes_forget(struct store *store);
 extern const struct txn_hook parked_lanes_hook;
 
 #endif

@@ -15,14 +15,14 @@ void place_ready_later(struct store *store, const struct place_key *key) {
     store->placed++;
 }
 
-bool place_ready(struct store *store, const struct place_key *key, struct error *error) {
+static bool place_ready(struct store *store, const struct place_key *key, struct error *error) {
     place_ready_later(store, key);
     return db_run(&store->db, error,
                   "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", key->stream, key->rank, key->place, key->id, key->lane);
 }
 
-bool place_timer(struct store *store, const struct job_row *row, struct error *error) {
+static bool place_timer(struct store *store, const struct job_row *row, struct error *error) {
     ring_note(&store->ring, row->stream, row->priority);
     store->timer = TIME_NONE;
     return db_run(&store->db, error,

@@ -41,8 +41,6 @@ bool place_row_later(struct store *store, const struct job_row *row, time_ms now
 /* Takes a job that is not locked out of its place. */
 bool place_remove(struct store *store, const struct job_row *row, struct error *error);
 
-bool place_ready(struct store *store, const struct place_key *key, struct error *error);
-bool place_timer(struct store *store, const struct job_row *row, struct error *error);
 /* Does what a row of `ready` entails; the row itself is written later, with many others. */
 void place_ready_later(struct store *store, const struct place_key *key);
 

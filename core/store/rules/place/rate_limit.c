@@ -91,7 +91,7 @@ static bool shift_write(struct store *store, const struct rate_shift *shift, str
            shift_forget(store, shift, error);
 }
 
-bool rate_limit_write(struct store *store, struct error *error) {
+static bool rate_limit_write(struct store *store, struct error *error) {
     struct rate_clock *clock = &store->rate_clock;
     for (int i = 0; i < clock->shift_count; i++)
         if (!shift_write(store, &clock->shifts[i], error))

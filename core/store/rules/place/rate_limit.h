@@ -40,8 +40,6 @@ bool rate_limit_left(struct store *store, const struct catalog_definition *defin
  * going to end soon. */
 bool rate_limit_add(struct store *store, const struct catalog_definition *definition,
                     struct job *job, bool brief, struct error *error);
-/* Writes what has changed, if anything has. */
-bool rate_limit_write(struct store *store, struct error *error);
 
 /* A run of the stream has ended: one that never began has not been a start. */
 bool rate_limit_ended(struct store *store, const struct catalog_definition *definition,

@@ -9,7 +9,7 @@ bool trail_write(struct store *store, const struct unit_trail *one, int64_t job,
                   one->instance, now, job, one->events);
 }
 
-bool trail_filed(struct store *store, int64_t *filed, struct error *error) {
+static bool trail_filed(struct store *store, int64_t *filed, struct error *error) {
     *filed = 0;
     return db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='trail_filed'",
                     "") != FAILED;

@@ -12,8 +12,6 @@ bool trail_write(struct store *store, const struct unit_trail *one, int64_t job,
 
 /* Files at most `limit` rows; *more: there are others. */
 bool trail_file(struct store *store, int limit, bool *more, struct error *error);
-/* Up to which number rows are filed. */
-bool trail_filed(struct store *store, int64_t *filed, struct error *error);
 
 /* Removes rows of an instance, at most *room, which is counted down. *gone: none is left. */
 bool trail_remove(struct store *store, int64_t instance, int64_t *room, bool *gone,

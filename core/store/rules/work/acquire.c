@@ -76,7 +76,8 @@ static void taking_fill(struct taking *taking, struct taken_lane *lane, const st
 
 /* ---- under a rate ---- */
 
-bool taking_brief(const struct taking *taking, int64_t definition) {
+/* True if a run of the job is known to be short, so that it is over soon after its start. */
+static bool taking_brief(const struct taking *taking, int64_t definition) {
     const struct horizon *horizon = &taking->acquire->horizon;
     return horizon->run && horizon->brief(horizon->arg, definition);
 }
@@ -228,10 +229,12 @@ static bool taking_plain(struct taking *taking, struct store *store, const struc
            bulk_take(store, job, &cursor->head, cursor->lane != 0, error);
 }
 
-static enum verdict taking_alone(struct taking *taking, struct store *store,
-                                 const struct cursor *cursor, struct error *error) {
+/* A job that was read along; lane: its item, or NULL. */
+static enum verdict taking_along(struct taking *taking, struct store *store,
+                                 const struct cursor *cursor, struct taken_lane *lane,
+                                 struct error *error) {
     struct job *job = merge_job(&taking->merge);
-    taking_append(taking, job, NULL);
+    taking_append(taking, job, lane);
     bool done = taking_plain(taking, store, cursor, job, error) && place_count(store, job, error);
     return done ? TOOK : BROKE;
 }
@@ -287,12 +290,10 @@ static enum verdict taking_known(struct taking *taking, struct store *store,
         return taking_behind(taking, store, cursor, error);
     if (cursor->lane && !lane_set_unpark(&taking->known, store, cursor, error))
         return BROKE;
-    struct job *job = merge_job(&taking->merge);
-    taking_append(taking, job, lane);
-    return taking_plain(taking, store, cursor, job, error) ? TOOK : BROKE;
+    return taking_along(taking, store, cursor, lane, error);
 }
 
-/* ---- a job of a lane that was read along ---- */
+/* ---- a job of a lane that is not known ---- */
 
 static bool taking_read(const struct taking *taking, const struct store *store,
                         const struct cursor *cursor) {
@@ -304,18 +305,24 @@ static bool taking_read(const struct taking *taking, const struct store *store,
     return job->due <= taking->now && !job->crashes && !job->suspect;
 }
 
-/* What is to be parked breaks no run: it leaves by its key, or before the run goes on. */
-static enum verdict taking_laned(struct taking *taking, struct store *store,
+/* A job whose lane, if it has one, is asked for by its key. What is to be parked breaks no run: it
+ * leaves by its key, or before the run goes on. Behind another job of its lane it would not start
+ * at once. */
+static enum verdict taking_asked(struct taking *taking, struct store *store,
                                  const struct cursor *cursor, struct taken_lane *lane,
                                  struct error *error) {
-    bool free = lane && !taking_full(taking, lane);
-    if (!lane && !place_hold(store, cursor->head.lane, store->meta.next_token, &free, error))
+    const int64_t id = cursor->head.lane;
+    bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
+    if (store->engine->sets && !taking_flush(taking, store, error))
+        return BROKE;
+    if (id && !lane && !place_hold(store, id, store->meta.next_token, &free, error))
         return BROKE;
     if (!free)
         return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : BROKE;
-    struct job *job = merge_job(&taking->merge);
-    taking_append(taking, job, lane);
-    return taking_plain(taking, store, cursor, job, error) ? TOOK : BROKE;
+    if (taking_read(taking, store, cursor))
+        return taking_along(taking, store, cursor, lane, error);
+    return taking_flush(taking, store, error) ? taking_job(taking, store, cursor, lane, error)
+                                              : BROKE;
 }
 
 /* ---- suspects ---- */
@@ -378,22 +385,11 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
     if (cursor->limited && !limits_has(&taking->merge.limits, limit_of(store, cursor->stream)->id))
         return FULL;
     if (fits)
-        return taking_alone(taking, store, cursor, error);
-    if (taking_read(taking, store, cursor))
-        return taking_laned(taking, store, cursor, lane, error);
+        return taking_along(taking, store, cursor, NULL, error);
     enum answer knows = taking_knows(taking, store, cursor, lane, error);
     if (knows == YES)
         return taking_known(taking, store, cursor, lane, error);
-    if (knows == FAILED || (store->engine->sets && !taking_flush(taking, store, error)))
-        return BROKE;
-    /* Behind another job of its lane it would not start at once. */
-    bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
-    if (id && !lane && !place_hold(store, id, store->meta.next_token, &free, error))
-        return BROKE;
-    if (!free)
-        return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : BROKE;
-    return taking_flush(taking, store, error) ? taking_job(taking, store, cursor, lane, error)
-                                              : BROKE;
+    return knows == NO ? taking_asked(taking, store, cursor, lane, error) : BROKE;
 }
 
 static bool taking_served(struct taking *taking, struct store *store, struct error *error) {

@@ -59,25 +59,20 @@ static bool run_pass(struct store *store, const struct run *run, bool *whole, st
     return true;
 }
 
-static bool passing_all(struct store *store, struct passing *passing, bool *whole,
-                        struct error *error) {
-    for (int64_t at = 0; *whole && at < passing->room; at++) {
+static bool passing_end(struct store *store, void *arg, struct error *error) {
+    struct passing *passing = arg;
+    for (int64_t at = 0; passing->whole && at < passing->room; at++) {
         if (!passing->list[at])
             continue;
         struct run run = run_of(passing, at);
         enum answer narrow = run.count < RUN_LEAST ? NO : run_narrow(store, &run, error);
-        if (narrow == FAILED || (narrow == YES && !run_pass(store, &run, whole, error)))
+        if (narrow == FAILED || (narrow == YES && !run_pass(store, &run, &passing->whole, error)))
             return false;
         for (int64_t i = 0; i < run.count; i++)
             passing->list[at + i]->way = narrow == YES ? WAY_OTHERS : WAY_UNASKED;
         at += run.count;
     }
-    return true;
-}
-
-static bool passing_end(struct store *store, void *arg, struct error *error) {
-    struct passing *passing = arg;
-    return passing_all(store, passing, &passing->whole, error) && passing->whole;
+    return passing->whole;
 }
 
 /* Ends all locks, or none if one of the runs has lost its lock: then each is asked by itself. */
@@ -120,7 +115,6 @@ static bool passing_fill(struct store *store, struct passing *passing, struct ou
 struct fenced {
     struct set set; /* first */
     struct outcome **list;
-    int64_t *ids, *tokens, *owners;
 };
 
 static int by_token(const void *left, const void *right) {
@@ -137,37 +131,35 @@ static void fenced_found(struct set *set, int64_t token) {
         (*found)->way = WAY_OTHERS;
 }
 
-static void fenced_fill(struct fenced *fenced, const struct store *store,
-                        struct outcome *outcomes) {
+/* numbers: room for ids, tokens and owners. */
+static void fenced_fill(struct fenced *fenced, const struct store *store, struct outcome *outcomes,
+                        size_t room, int64_t *numbers) {
     size_t *count = &fenced->set.count;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
         if (outcome->way == WAY_OTHERS)
             fenced->list[(*count)++] = outcome;
     fence_none(outcomes);
     qsort(fenced->list, *count, sizeof(struct outcome *), by_token);
+    for (int i = 0; i < 3; i++)
+        fenced->set.columns[i] = numbers + (size_t)i * room;
     for (size_t i = 0; i < *count; i++) {
-        fenced->ids[i] = fenced->list[i]->job->id;
-        fenced->tokens[i] = fenced->list[i]->job->token;
-        fenced->owners[i] = store->self.id;
+        numbers[i] = fenced->list[i]->job->id;
+        numbers[room + i] = fenced->list[i]->job->token;
+        numbers[2 * room + i] = store->self.id;
     }
 }
 
 static bool settle_set(struct store *store, struct outcome *outcomes, size_t count,
                        struct error *error) {
     struct fenced fenced = {.set = {.kind = SET_FENCE, .found = fenced_found}};
+    int64_t *numbers = malloc(3 * count * sizeof *numbers);
     fenced.list = calloc(count, sizeof(struct outcome *));
-    fenced.set.columns[0] = fenced.ids = malloc(count * sizeof *fenced.ids);
-    fenced.set.columns[1] = fenced.tokens = malloc(count * sizeof *fenced.tokens);
-    fenced.set.columns[2] = fenced.owners = malloc(count * sizeof *fenced.owners);
-    bool done = (fenced.list && fenced.ids && fenced.tokens && fenced.owners) ||
-                db_no_memory(&store->db, error);
+    bool done = (numbers && fenced.list) || db_no_memory(&store->db, error);
     if (done)
-        fenced_fill(&fenced, store, outcomes);
+        fenced_fill(&fenced, store, outcomes, count, numbers);
     done = done && (!fenced.set.count || store->engine->set(store, &fenced.set, error));
     free(fenced.list);
-    free(fenced.ids);
-    free(fenced.tokens);
-    free(fenced.owners);
+    free(numbers);
     return done;
 }
 

@@ -254,10 +254,9 @@ void lane_set_forget(struct lane_set *set, int64_t lane) {
             list_clear(&set->lists[i]);
 }
 
-bool lane_set_read(struct lane_set *set, struct store *store, const struct merge *merge,
-                   struct error *error) {
-    if (!store->engine->sets)
-        return true;
+/* Asks for the lanes of all jobs that the merge has read ahead, unless they are known. */
+static bool lanes_read(struct lane_set *set, struct store *store, const struct merge *merge,
+                       struct error *error) {
     if (!make_room(set, set->count + heads_of(merge) + 1))
         return db_no_memory(&store->db, error);
     add_all(set, merge);
@@ -270,7 +269,7 @@ enum answer lane_set_knows(struct lane_set *set, struct store *store, const stru
     const struct cursor *cursor = merge_best(merge);
     if (!cursor->head.spot || (!cursor->job && cursor->head.seen != LANE_RUNS))
         return NO;
-    if (!lane_set_find(set, cursor->head.lane) && !lane_set_read(set, store, merge, error))
+    if (!lane_set_find(set, cursor->head.lane) && !lanes_read(set, store, merge, error))
         return FAILED;
     return cursor->job || lane_set_find(set, cursor->head.lane)->runs ? YES : NO;
 }

@@ -34,9 +34,6 @@ struct lane_set {
     size_t list_count;
 };
 
-/* Asks for the lanes of all jobs that the merge has read ahead, unless they are known. */
-bool lane_set_read(struct lane_set *set, struct store *store, const struct merge *merge,
-                   struct error *error);
 /* YES: all is known of the lane of the job at this cursor. It asks if the job has been read ahead.
  */
 enum answer lane_set_knows(struct lane_set *set, struct store *store, const struct merge *merge,

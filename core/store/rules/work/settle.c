@@ -441,9 +441,7 @@ static bool settle_by_way(struct store *store, struct outcome *outcome, time_ms 
 }
 
 bool work_settle_end(struct store *store, struct error *error) {
-    if (!bulk_flush(store, true, error) || !bulk_runs(store, error))
-        return false;
-    return places_released(store, error) &&
+    return settle_flush(store, error) &&
            (!store->engine->settled || store->engine->settled(store, error));
 }
 

@@ -61,9 +61,7 @@ enum answer taking_follows(const struct taking *taking, struct store *store,
     int64_t lane = taken->head.lane;
     if (!lane)
         return NO;
-    if (!store->engine->sets)
-        return parked_lanes_may(store, lane, error);
-    return lane_set_has_parked(&taking->known, lane) ? YES : NO;
+    return lane_set_has_parked(&taking->known, lane) ? parked_lanes_may(store, lane, error) : NO;
 }
 
 bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error) {

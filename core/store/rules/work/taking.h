@@ -66,8 +66,6 @@ struct taking {
     int ready;                        /* and of these, those that were not parked */
 };
 
-/* True if a run of the job is known to be short, so that it is over soon after its start. */
-bool taking_brief(const struct taking *taking, int64_t definition);
 /* Puts a taken job behind the last one of its item, or behind all (NULL). */
 void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane);
 
