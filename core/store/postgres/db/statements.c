@@ -1,7 +1,6 @@
 /* statements.c - what the rules ask in PostgreSQL's own words, mostly for JSON. */
 #include "job/hook.h"
 #include "store/postgres/db/connection.h"
-#include "store/postgres/turn/lock_page.h"
 #include "store/rules/ground/row.h"
 
 #define PROPERTY(key) "properties::jsonb #>> '{" key "}'"
