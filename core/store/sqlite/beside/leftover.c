@@ -1,6 +1,5 @@
 /* leftover.c - slots and bells of executors that are gone: who dies without a reaping, or whose
  * reaping dies behind its commit, leaves them behind. */
-#include "store/sqlite/beside/leftover.h"
 #include "store/sqlite/beside/bell.h"
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/turn/gate.h"

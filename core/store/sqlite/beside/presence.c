@@ -2,7 +2,6 @@
  */
 #include "base/crash_point.h"
 #include "store/sqlite/beside/bell.h"
-#include "store/sqlite/beside/leftover.h"
 #include "store/sqlite/beside/location.h"
 #include "store/sqlite/turn/gate.h"
 #include "store/sqlite/turn/purge.h"

@@ -55,4 +55,14 @@ bool payload_attach(struct store *store, struct error *error);
 /* The payload of the job `j` has this value at this path; see rules/ground/engine.h. */
 void payload_is(struct query *query, const char *path, const json_t *value);
 
+/* ---- from one room to another ---- */
+
+/* In a transaction: removes the slots and bells of executors that are gone, but for `self`. */
+void leftover_clear(struct store *store, int64_t self);
+/* The same of those that the transaction has reaped, after its commit. */
+extern const struct txn_hook reap_hook;
+
+/* Checks what is there, or creates it. */
+bool migrate(struct store *store, struct error *error);
+
 #endif

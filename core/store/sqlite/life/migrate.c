@@ -1,5 +1,4 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
-#include "store/sqlite/life/migrate.h"
 #include "base/crash_point.h"
 #include "base/embedded.h"
 #include "store/sqlite/beside/location.h"
