@@ -52,6 +52,14 @@ bool json_put(json_t *object, const char *key, json_t *value);
 bool json_put_text(json_t *object, const char *key, const char *text);
 bool json_put_time(json_t *object, const char *key, time_ms time);
 
+/* object[key] as a text, NULL if it is none; as a whole number, 0 if it is none. */
+static inline const char *json_text(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+static inline int64_t json_int(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
 /* *field becomes a copy of the object or list, NULL if that holds nothing. False: no memory, *field
  * is as it was. */
 bool json_keep(json_t **field, const json_t *value);

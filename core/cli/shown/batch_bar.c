@@ -1,5 +1,6 @@
 /* batch_bar.c - waiting for a batch, with a bar on a terminal (rules §17). */
 #include "cli/shown/batch_bar.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/shown/display.h"
 #include <poll.h>
@@ -20,12 +21,8 @@ struct watch {
     bool bar, shown, said_suspended;
 };
 
-static int64_t number(const json_t *batch, const char *key) {
-    return json_integer_value(json_object_get(batch, key));
-}
-
 static bool is_state(const json_t *batch, const char *state) {
-    const char *is = json_string_value(json_object_get(batch, "state"));
+    const char *is = json_text(batch, "state");
     return is && strcmp(is, state) == 0;
 }
 
@@ -44,7 +41,7 @@ static int is_served(struct engine *engine, struct error *error) {
     int served = rows ? 0 : -1;
     size_t i;
     json_array_foreach(rows, i, row) {
-        const char *state = json_string_value(json_object_get(row, "state"));
+        const char *state = json_text(row, "state");
         served = served || (state && strcmp(state, "live") == 0);
     }
     json_decref(rows);
@@ -77,12 +74,12 @@ static void measure(struct watch *watch, int64_t done) {
 
 static void show(struct watch *watch, const json_t *batch) {
     struct text line = {0};
-    int64_t done = number(batch, "completed"), total = number(batch, "total");
-    int64_t failed = number(batch, "failed");
-    int cells = (int)number(batch, "percent") * BAR_CELLS / 100;
+    int64_t done = json_int(batch, "completed"), total = json_int(batch, "total");
+    int64_t failed = json_int(batch, "failed");
+    int cells = (int)json_int(batch, "percent") * BAR_CELLS / 100;
     measure(watch, done);
     text_add(&line, "batch %lld [%.*s%*s] %d %%  %lld of %lld jobs", (long long)watch->id, cells,
-             "########################", BAR_CELLS - cells, "", (int)number(batch, "percent"),
+             "########################", BAR_CELLS - cells, "", (int)json_int(batch, "percent"),
              (long long)done, (long long)total);
     if (failed > 0)
         text_add(&line, ", %lld failed", (long long)failed);
@@ -100,8 +97,8 @@ static void show(struct watch *watch, const json_t *batch) {
 /* ---- waiting ---- */
 
 static bool all_failed(const json_t *batch) {
-    int64_t failed = number(batch, "failed");
-    return failed > 0 && failed == number(batch, "remaining");
+    int64_t failed = json_int(batch, "failed");
+    return failed > 0 && failed == json_int(batch, "remaining");
 }
 
 static bool has_ended(const json_t *batch) {
@@ -124,8 +121,8 @@ static int look(struct watch *watch, bool *failed, struct error *error) {
     if (*failed)
         error_set(error, ERROR_FAILED,
                   "batch %lld: %lld of %lld jobs failed (see batch failed %lld)",
-                  (long long)watch->id, (long long)number(batch, "failed"),
-                  (long long)number(batch, "total"), (long long)watch->id);
+                  (long long)watch->id, (long long)json_int(batch, "failed"),
+                  (long long)json_int(batch, "total"), (long long)watch->id);
     json_decref(batch);
     return over;
 }

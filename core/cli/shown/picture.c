@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *row, const char *key) {
-    return json_string_value(json_object_get(row, key));
-}
-
 /* ---- counting ---- */
 
 /* The picture's row of an activity. One that only earlier versions have gets a row of its own. */
@@ -17,7 +13,7 @@ static json_t *row_of(json_t *picture, const char *activity) {
     json_t *row;
     size_t i;
     json_array_foreach(picture, i, row) {
-        const char *id = text_of(row, "id");
+        const char *id = json_text(row, "id");
         if (id && strcmp(id, activity) == 0)
             return row;
     }
@@ -31,14 +27,14 @@ static bool place_counts(json_t *picture, json_t *answer, struct error *error) {
     size_t i;
     bool done = true;
     json_array_foreach(json_object_get(answer, "at"), i, one) {
-        json_t *row = row_of(picture, text_of(one, "activity")), *at = json_object_get(row, "at");
+        json_t *row = row_of(picture, json_text(one, "activity")), *at = json_object_get(row, "at");
         if (row && !at && json_put(row, "at", json_array()))
             at = json_object_get(row, "at");
         json_object_del(one, "activity");
         done = done && json_array_append(at, one) == 0;
     }
     json_array_foreach(json_object_get(answer, "incidents"), i, one) {
-        json_t *row = row_of(picture, text_of(one, "activity"));
+        json_t *row = row_of(picture, json_text(one, "activity"));
         done =
             done && row && json_put(row, "incidents", json_incref(json_object_get(one, "count")));
     }
@@ -81,9 +77,8 @@ static bool put_waiting(json_t *row) {
     json_t *one;
     size_t i;
     json_array_foreach(json_object_get(row, "at"), i, one)
-        text_add(&text, "%s%lld (%s)", i ? ", " : "",
-                 (long long)json_integer_value(json_object_get(one, "count")),
-                 words_of(text_of(one, "state")));
+        text_add(&text, "%s%lld (%s)", i ? ", " : "", (long long)json_int(one, "count"),
+                 words_of(json_text(one, "state")));
     bool done = !text.failed && (!text.data || json_put_text(row, "waiting", text.data));
     text_clear(&text);
     return done;
@@ -91,10 +86,10 @@ static bool put_waiting(json_t *row) {
 
 /* The activity behind its place in the tree; of a branch, its condition; of a way, its target. */
 static bool put_shown(json_t *row) {
-    const char *id = text_of(row, "id"), *to = text_of(row, "to");
-    const char *what = to ? to : text_of(row, "text");
+    const char *id = json_text(row, "id"), *to = json_text(row, "to");
+    const char *what = to ? to : json_text(row, "text");
     struct text text = {0};
-    text_add(&text, "%s%s%s", text_of(row, "tree"), to ? "→ " : "", id ? id : what);
+    text_add(&text, "%s%s%s", json_text(row, "tree"), to ? "→ " : "", id ? id : what);
     bool done = !text.failed && json_put_text(row, "shown", text.data);
     if (!id)
         json_object_del(row, "text");
@@ -113,13 +108,13 @@ static const struct column columns[] = {
 
 /* Of a file by itself nothing is known of versions. */
 static void head_print(const json_t *process) {
-    const char *name = text_of(process, "name");
+    const char *name = json_text(process, "name");
     const json_t *version = json_object_get(process, "version");
-    int64_t instances = json_integer_value(json_object_get(process, "instances"));
-    int64_t suspended = json_integer_value(json_object_get(process, "suspended"));
+    int64_t instances = json_int(process, "instances");
+    int64_t suspended = json_int(process, "suspended");
     char *clean = name ? output_clean(name, false) : NULL;
-    output_add("%s%s%s, %s", text_of(process, "key"), clean ? ", " : "", clean ? clean : "",
-               text_of(process, "file"));
+    output_add("%s%s%s, %s", json_text(process, "key"), clean ? ", " : "", clean ? clean : "",
+               json_text(process, "file"));
     free(clean);
     if (json_is_integer(version))
         output_add(": version %lld, %lld instance%s", (long long)json_integer_value(version),

@@ -12,12 +12,8 @@ void process_cause_clear(struct process_cause *cause) {
     cause->object = cause->frame = NULL;
 }
 
-static const char *text_of(const json_t *object, const char *key) {
-    return json_string_value(json_object_get(object, key));
-}
-
 static int64_t id_of(const json_t *object, const char *key) {
-    return json_integer_value(json_object_get(object, key));
+    return json_int(object, key);
 }
 
 /* Copies a member if it is there. */
@@ -27,7 +23,7 @@ static bool take(json_t *to, const char *name, const json_t *from, const char *k
 }
 
 static void take_activity(struct process_cause *cause, const json_t *row) {
-    const char *activity = text_of(row, "activity");
+    const char *activity = json_text(row, "activity");
     snprintf(cause->activity, sizeof cause->activity, "%s", activity ? activity : "");
 }
 
@@ -48,7 +44,7 @@ static json_t *ask(struct engine *engine, enum ask_kind kind, json_t *question,
 /* ---- versions ---- */
 
 static bool take_version(struct process_cause *cause, json_t *row, struct error *error) {
-    snprintf(cause->key, sizeof cause->key, "%s", text_of(row, "key"));
+    snprintf(cause->key, sizeof cause->key, "%s", json_text(row, "key"));
     cause->suspended = json_is_true(json_object_get(row, "suspended"));
     bool done = take(cause->object, "version", row, "id");
     json_decref(row);
@@ -74,7 +70,7 @@ static bool take_instance(struct process_cause *cause, struct engine *engine, in
         return error_set(error, ERROR_NOT_FOUND, "no instance %lld that runs", (long long)id);
     cause->instance = id;
     cause->suspended = json_is_true(json_object_get(frame, "held"));
-    snprintf(cause->key, sizeof cause->key, "%s", text_of(frame, "process"));
+    snprintf(cause->key, sizeof cause->key, "%s", json_text(frame, "process"));
     return take(cause->object, "version", frame, "version") || error_no_memory(error);
 }
 
@@ -123,14 +119,14 @@ static const json_t *place_find(const json_t *instance, int64_t id, const char *
     const json_t *place, *found = NULL;
     size_t i;
     json_array_foreach(json_object_get(instance, "at"), i, place) {
-        const char *at = text_of(place, "activity");
-        if (strcmp(text_of(place, "state"), "trigger") != 0 || (activity && strcmp(at, activity)))
+        const char *at = json_text(place, "activity");
+        if (strcmp(json_text(place, "state"), "trigger") != 0 || (activity && strcmp(at, activity)))
             continue;
-        if (found && strcmp(text_of(found, "activity"), at) != 0) {
+        if (found && strcmp(json_text(found, "activity"), at) != 0) {
             error_set(error, ERROR_CONFLICT,
                       "instance %lld waits to be triggered at %s and at %s (expected the name of "
                       "one)",
-                      (long long)id, text_of(found, "activity"), at);
+                      (long long)id, json_text(found, "activity"), at);
             return NULL;
         }
         found = found ? found : place;
@@ -145,7 +141,8 @@ static bool trigger(struct process_cause *cause, struct engine *engine, const js
                     struct error *error) {
     int64_t id = id_of(command, "instance"), token = 0;
     json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
-    const json_t *place = found ? place_find(found, id, text_of(command, "activity"), error) : NULL;
+    const json_t *place =
+        found ? place_find(found, id, json_text(command, "activity"), error) : NULL;
     take_activity(cause, place);
     token = id_of(place, "token");
     json_decref(found);
@@ -183,16 +180,16 @@ static void add_receivers(struct text *text, const json_t *rows) {
         text_add(text, "%s", i ? ", " : "");
         if (id_of(row, "instance"))
             text_add(text, "instance %lld at %s", (long long)id_of(row, "instance"),
-                     text_of(row, "activity"));
+                     json_text(row, "activity"));
         else
             text_add(text, "version %lld at %s", (long long)id_of(row, "version"),
-                     text_of(row, "activity"));
+                     json_text(row, "activity"));
     }
 }
 
 static bool refuse_receivers(const json_t *command, const json_t *rows, struct error *error) {
     struct text text = {0};
-    const char *name = text_of(command, "message");
+    const char *name = json_text(command, "message");
     if (json_array_size(rows) == 0)
         return error_set(error, ERROR_NOT_FOUND, "message \"%s\": nothing waits for it", name);
     add_receivers(&text, rows);
@@ -268,7 +265,7 @@ static const struct reader {
 };
 
 static const struct reader *reader_of(const json_t *command) {
-    const char *kind = text_of(command, "kind");
+    const char *kind = json_text(command, "kind");
     for (size_t i = 0; kind && i < sizeof readers / sizeof *readers; i++)
         if (strcmp(readers[i].kind, kind) == 0)
             return &readers[i];

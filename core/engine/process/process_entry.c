@@ -8,10 +8,6 @@
 
 enum { VALUES_MAX = 500 }; /* bytes of values in an entry; larger ones are named alone */
 
-static const char *text_of(const json_t *object, const char *key) {
-    return json_string_value(json_object_get(object, key));
-}
-
 static void name_instance(struct process_entry *entry, const struct process_cause *cause) {
     snprintf(entry->entity, sizeof entry->entity, "instance \"%lld\"", (long long)cause->instance);
 }
@@ -84,7 +80,7 @@ static void complete(struct process_entry *entry, const struct process_cause *ca
                      const json_t *command, const json_t *before) {
     (void)before;
     snprintf(entry->entity, sizeof entry->entity, "task %lld",
-             (long long)json_integer_value(json_object_get(command, "task")));
+             (long long)json_int(command, "task"));
     entry->before = words("open", "", "");
     entry->after = words("completed", " at ", cause->activity);
 }
@@ -93,7 +89,7 @@ static void correlate(struct process_entry *entry, const struct process_cause *c
                       const json_t *command, const json_t *before) {
     (void)before;
     snprintf(entry->entity, sizeof entry->entity, "message \"%.255s\"",
-             text_of(command, "message"));
+             json_text(command, "message"));
     if (cause->keeps) {
         char until[TIME_TEXT_SIZE];
         time_format(cause->keeps, until);
@@ -112,7 +108,7 @@ static void trigger(struct process_entry *entry, const struct process_cause *cau
 
 static void cancel(struct process_entry *entry, const struct process_cause *cause,
                    const json_t *command, const json_t *before) {
-    const char *reason = text_of(command, "reason");
+    const char *reason = json_text(command, "reason");
     (void)before;
     name_instance(entry, cause);
     entry->before = words(cause->suspended ? "suspended" : "active", "", "");
@@ -141,7 +137,7 @@ static const struct {
 
 bool process_entry_make(struct process_entry *entry, const struct process_cause *cause,
                         const json_t *command, const json_t *before, struct error *error) {
-    const char *kind = text_of(command, "kind");
+    const char *kind = json_text(command, "kind");
     *entry = (struct process_entry){0};
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if (strcmp(makers[i].kind, kind) == 0) {

@@ -135,16 +135,12 @@ static const struct flag check_flags[] = {
 
 /* ---- show ---- */
 
-static const char *text_of(const json_t *row, const char *key) {
-    return json_string_value(json_object_get(row, key));
-}
-
 /* The rows of the process with this key; of all for a file. A new reference. */
 static json_t *shown_of(const json_t *rows, const char *which) {
     json_t *shown = json_array(), *row;
     size_t i;
     json_array_foreach(rows, i, row) {
-        if (is_file(which) || strcmp(text_of(row, "key"), which) == 0)
+        if (is_file(which) || strcmp(json_text(row, "key"), which) == 0)
             json_array_append(shown, row);
     }
     return shown;
@@ -156,7 +152,7 @@ static bool texts_print(const struct cli *cli, json_t *shown, struct error *erro
     if (cli->json)
         return output_json(json_incref(shown), error);
     json_array_foreach(shown, i, row) {
-        output_add("%s%s", i ? "\n" : "", text_of(row, "lua"));
+        output_add("%s%s", i ? "\n" : "", json_text(row, "lua"));
     }
     return true;
 }
@@ -185,7 +181,7 @@ static bool pictures_print(struct cli *cli, json_t *shown, bool counted, struct 
     json_array_foreach(shown, i, row) {
         json_object_del(row, "lua");
         fine = fine &&
-               (!counted || picture_count(row, standing(cli, text_of(row, "key"), error), error));
+               (!counted || picture_count(row, standing(cli, json_text(row, "key"), error), error));
         if (fine && !cli->json) {
             output_add("%s", i ? "\n" : "");
             fine = picture_print(row, error);
@@ -199,7 +195,7 @@ static bool all_written(const json_t *shown) {
     size_t i;
     json_t *row;
     json_array_foreach(shown, i, row) {
-        if (!text_of(row, "lua"))
+        if (!json_text(row, "lua"))
             return false;
     }
     return json_array_size(shown) > 0;
