@@ -16,7 +16,7 @@ struct teller {
     size_t of;
 };
 
-static void tell(void *arg, size_t touched) {
+static void command_tell(void *arg, size_t touched) {
     struct teller *teller = arg;
     progress_show(&teller->progress, teller->done, (int64_t)touched, (int64_t)teller->of);
 }
@@ -176,7 +176,7 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct en
 static bool act(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
                 struct error *error) {
     struct teller teller = {.progress = {.on = cli->interactive}, .done = done};
-    struct command_run run = {.tell = tell, .arg = &teller}, ahead = {.dry_run = true};
+    struct command_run run = {.tell = command_tell, .arg = &teller}, ahead = {.dry_run = true};
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
     if (engine && cli->interactive && engine_command(engine, command, &ahead, NULL))
         teller.of = ahead.touched;

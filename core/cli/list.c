@@ -121,7 +121,7 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
     return value_add(filters, key, json_string(given->value), error);
 }
 
-static bool put(json_t *object, const char *key, json_t *value, struct error *error) {
+static bool list_put(json_t *object, const char *key, json_t *value, struct error *error) {
     return (value && json_object_set_new(object, key, value) == 0) || error_no_memory(error);
 }
 
@@ -144,8 +144,8 @@ static bool sort_read(struct list *list, const struct flags *flags, struct error
     if (size == 0 || size >= SORT_MAX || (*order && !descends && strcmp(order, ":asc")))
         return error_set(error, ERROR_USAGE,
                          "--sort \"%s\": expected FIELD, FIELD:asc or FIELD:desc", text);
-    return put(list->question, "sort", field_name(text, size), error) &&
-           put(list->question, "descending", json_boolean(descends), error);
+    return list_put(list->question, "sort", field_name(text, size), error) &&
+           list_put(list->question, "descending", json_boolean(descends), error);
 }
 
 static bool page_read(struct list *list, const struct flags *flags, struct error *error) {
@@ -154,8 +154,8 @@ static bool page_read(struct list *list, const struct flags *flags, struct error
         !flags_integer(flags, "--page", 1, INT32_MAX, &page, error))
         return false;
     list->limit = (int)limit;
-    return put(list->question, "limit", json_integer(limit + (limit < LIMIT_MAX)), error) &&
-           put(list->question, "offset", json_integer((page - 1) * limit), error) &&
+    return list_put(list->question, "limit", json_integer(limit + (limit < LIMIT_MAX)), error) &&
+           list_put(list->question, "offset", json_integer((page - 1) * limit), error) &&
            sort_read(list, flags, error);
 }
 
@@ -292,7 +292,7 @@ bool list_read(struct list *list, const struct flags *flags, const struct listin
     if (!engine_ask_table(listing->kind)->filters)
         return true;
     list->filters = list_filters(flags, error);
-    return list->filters && put(list->question, "filters", list->filters, error) &&
+    return list->filters && list_put(list->question, "filters", list->filters, error) &&
            page_read(list, flags, error);
 }
 

@@ -155,7 +155,7 @@ static bool no_ids(struct error *error) {
     return error_set(error, ERROR_INVALID, "no ids (a batch needs at least one)");
 }
 
-static void tell(struct command_run *run, size_t more) {
+static void batch_tell(struct command_run *run, size_t more) {
     run->touched += more;
     if (run->tell)
         run->tell(run->arg, run->touched);
@@ -170,7 +170,7 @@ static bool fill_ids(struct engine *engine, int64_t id, const json_t *ids, struc
         while (at < count && json_array_size(part) < BATCH_PART)
             json_array_append(part, json_array_get(ids, at++));
         fine = engine_batch_add(engine, id, part, error);
-        tell(run, json_array_size(part));
+        batch_tell(run, json_array_size(part));
         json_decref(part);
     }
     return fine;
@@ -195,7 +195,7 @@ static bool fill_found(struct engine *engine, int64_t id, const json_t *query,
         json_t *batch = store_batch(engine->store, id, error);
         size_t found = (size_t)json_integer_value(json_object_get(batch, "ids"));
         json_decref(batch);
-        tell(run, found - run->touched);
+        batch_tell(run, found - run->touched);
     }
     return true;
 }

@@ -91,7 +91,7 @@ bool batch_type_find(struct engine *engine, const char *type, const struct defin
 /* ---- its config ---- */
 
 /* "set_retries: retries is missing" as it is said of the type's config. */
-static bool refuse(const char *type, const struct error *cause, struct error *error) {
+static bool type_refuse(const char *type, const struct error *cause, struct error *error) {
     const char *text = strstr(cause->text, ": ");
     return error_set(error, cause->code, "config of \"%s\": %s", type,
                      text ? text + 2 : cause->text);
@@ -115,7 +115,7 @@ static bool check_order(size_t at, const json_t *config, struct error *error) {
     json_t *command = command_of(at, config);
     bool fine = command && command_read(&read, command, &cause);
     json_decref(command);
-    return fine || refuse(stock[at].type, &cause, error);
+    return fine || type_refuse(stock[at].type, &cause, error);
 }
 
 static bool check_spec(struct engine *engine, const json_t *config, struct error *error) {

@@ -111,7 +111,7 @@ static struct waiter **link_of(struct waiter **list, size_t number) {
 
 /* Writes the specs of all waiters. A waiter whose spec is refused is left out, and the others go
  * on. Returns all of them, answered. */
-static struct waiter *write_all(struct group_commit *group, struct waiter *list) {
+static struct waiter *group_write(struct group_commit *group, struct waiter *list) {
     struct waiter *answered = NULL;
     while (list) {
         struct error error = {0};
@@ -162,7 +162,7 @@ static struct waiter *over(struct group_commit *group, size_t answered, int64_t 
 
 static void lead(struct group_commit *group, const struct waiter *self) {
     int64_t began = clock_monotonic_us();
-    struct waiter *list = write_all(group, take(group));
+    struct waiter *list = group_write(group, take(group));
     size_t answered = 0;
     for (const struct waiter *waiter = list; waiter; waiter = waiter->next)
         answered++;
@@ -214,7 +214,7 @@ static bool gather(struct group_commit *group, struct waiter *waiter) {
 
 /* Waits. True: it leads; false: it is answered. A waiter may be called to gather; before that the
  * leading thread may change its patience. */
-static bool await(struct group_commit *group, struct waiter *waiter, enum gather_part part) {
+static bool group_await(struct group_commit *group, struct waiter *waiter, enum gather_part part) {
     if (part == GATHER_WAITS)
         semaphore_wait(&waiter->called);
     return waiter->patience > 0 && gather(group, waiter);
@@ -227,7 +227,7 @@ bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *
         return true;
     semaphore_init(&waiter.called);
     enum gather_part part = join(group, &waiter);
-    if (part == GATHER_LEADS || await(group, &waiter, part))
+    if (part == GATHER_LEADS || group_await(group, &waiter, part))
         lead(group, &waiter);
     semaphore_free(&waiter.called);
     return waiter.fine || error_set(error, waiter.error.code, "%s", waiter.error.text);

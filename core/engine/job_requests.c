@@ -87,7 +87,7 @@ static void append(struct job_request **list, struct job_request *request) {
 }
 
 /* Something must be written by the monotonic instant `due`. The mutex is held. */
-static void ask(struct job_requests *requests, time_ms due) {
+static void request_ask(struct job_requests *requests, time_ms due) {
     if (due >= requests->due)
         return;
     requests->due = due;
@@ -98,7 +98,7 @@ static void ask_for_ids(struct job_requests *requests) {
     if (requests->ids_asked || requests->spare.next != requests->spare.end)
         return;
     requests->ids_asked = true;
-    ask(requests, 0);
+    request_ask(requests, 0);
 }
 
 int64_t job_requests_next_id(struct job_requests *requests, struct error *error) {
@@ -135,7 +135,7 @@ bool job_requests_extend(struct job_requests *requests, int64_t job, int64_t tok
     struct job_request request = {.job = job, .token = token, .extends = true, .until = until};
     mutex_lock(&requests->mutex);
     append(&requests->list, &request);
-    ask(requests, 0);
+    request_ask(requests, 0);
     while (request.stage == REQUEST_TAKEN || (request.stage == REQUEST_WAITS && !requests->closed))
         condition_wait(&requests->done, &requests->mutex);
     if (request.stage == REQUEST_WAITS)
@@ -169,7 +169,7 @@ bool job_requests_progress(struct job_requests *requests, int64_t job, double fr
         request->fraction = fraction;
         free(request->text);
         request->text = copy;
-        ask(requests, clock_monotonic() + PROGRESS_WAIT);
+        request_ask(requests, clock_monotonic() + PROGRESS_WAIT);
     }
     mutex_unlock(&requests->mutex);
     if (request)

@@ -48,7 +48,7 @@ static int is_served(struct engine *engine, struct error *error) {
     return served;
 }
 
-static void note(const struct watch *watch, const char *why) {
+static void bar_note(const struct watch *watch, const char *why) {
     if (watch->shown)
         display_line("");
     fprintf(stderr, "moonshift: batch %lld %s\n", (long long)watch->id, why);
@@ -57,7 +57,7 @@ static void note(const struct watch *watch, const char *why) {
 void batch_note(struct engine *engine, int64_t id) {
     struct watch watch = {.engine = engine, .id = id};
     if (is_served(engine, NULL) == 0)
-        note(&watch, "waits: no executor runs");
+        bar_note(&watch, "waits: no executor runs");
 }
 
 /* ---- the bar ---- */
@@ -114,7 +114,7 @@ static int look(struct watch *watch, bool *failed, struct error *error) {
     if (watch->bar)
         show(watch, batch);
     else if (is_state(batch, "suspended") && !watch->said_suspended)
-        note(watch, "is suspended");
+        bar_note(watch, "is suspended");
     watch->said_suspended = watch->said_suspended || is_state(batch, "suspended");
     *failed = all_failed(batch);
     int over = *failed || has_ended(batch);
@@ -137,7 +137,7 @@ bool batch_wait(struct engine *engine, int64_t id, bool bar, struct error *error
         poll(NULL, 0, LOOK_EVERY);
     }
     if (over == 0 && served == 0)
-        note(&watch, "waits: no executor runs");
+        bar_note(&watch, "waits: no executor runs");
     else if (watch.shown)
         display_line("");
     return over >= 0 && served >= 0 && !failed;

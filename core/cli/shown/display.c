@@ -8,7 +8,7 @@
 
 #define RATE_SPAN 500 /* ms that a rate is measured over at least */
 
-static void put(const struct text *text) {
+static void display_put(const struct text *text) {
     if (text->data && write(STDERR_FILENO, text->data, text->size) < 0)
         return; /* nobody looks on any more */
 }
@@ -18,7 +18,7 @@ void display_line(const char *text) {
     char *clean = output_clean(text, false);
     size_t size = clean ? table_text_fit(clean, output_error_width() - 1) : 0;
     text_add(&line, "\r%.*s\033[K", (int)size, clean ? clean : "");
-    put(&line);
+    display_put(&line);
     text_clear(&line);
     free(clean);
 }
@@ -28,7 +28,7 @@ static void display_log(void *arg, const char *log) {
     (void)arg;
     struct text line = {0};
     text_add(&line, "\r%s\033[K\n", log);
-    put(&line);
+    display_put(&line);
     text_clear(&line);
 }
 
@@ -75,7 +75,7 @@ void display_end(struct display *display, const struct runner_status *status) {
     text_add(&line, "\r%s  done %lld  failed %lld  in %.1f s  %.0f/s\033[K\n", name ? name : "",
              (long long)status->done, (long long)status->failed, seconds,
              (double)(status->done + status->failed) / seconds);
-    put(&line);
+    display_put(&line);
     text_clear(&line);
     free(name);
 }

@@ -66,7 +66,7 @@ void executors_none_say(const struct cli *cli, struct engine *engine) {
         fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", engine_path(engine));
 }
 
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool executor_listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     json_t *rows = NULL;
@@ -89,7 +89,7 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
 
 const struct cli_command executor_commands[] = {
     {"executor list", "[--gone] [--columns NAME,…]", "list the executors of the store", "",
-     list_flags, 0, 0, false, false, listed_run},
+     list_flags, 0, 0, false, false, executor_listed_run},
     {"executor drain", "NAME|ID", "let an executor take nothing more",
      "It ends what it has begun and stays until it is stopped. A name means all that live under "
      "it.",

@@ -114,7 +114,7 @@ static json_t *ending(const struct wait *wait, int64_t id, struct error *error) 
     return answer;
 }
 
-static bool tell(struct wait *wait, int64_t id, const json_t *answer, struct error *error) {
+static bool wait_tell(struct wait *wait, int64_t id, const json_t *answer, struct error *error) {
     bool fine = is_text(answer, "outcome", "successful") || is_text(answer, "outcome", "skipped");
     if (!fine && wait->bad++ == 0)
         wait->worst = id;
@@ -132,9 +132,9 @@ static bool tell(struct wait *wait, int64_t id, const json_t *answer, struct err
 static bool settle(struct wait *wait, int64_t id, json_t *left, struct error *error) {
     json_t *answer = ending(wait, id, error);
     bool over = is_text(answer, "state", "ended") || is_text(answer, "state", "dead");
-    bool fine = answer &&
-                (over ? tell(wait, id, answer, error) && json_array_append(wait->ended, answer) == 0
-                      : json_array_append_new(left, json_integer(id)) == 0);
+    bool fine = answer && (over ? wait_tell(wait, id, answer, error) &&
+                                      json_array_append(wait->ended, answer) == 0
+                                : json_array_append_new(left, json_integer(id)) == 0);
     json_decref(answer);
     return fine;
 }

@@ -50,7 +50,7 @@ static bool instances_run(struct cli *cli, const struct flags *flags, struct err
     return list_show(cli, flags, listing, error);
 }
 
-static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool instance_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
@@ -150,7 +150,7 @@ const struct cli_command running_commands[] = {
      "--instance KEY has its jobs.",
      instance_flags, 0, 0, false, false, instances_run},
     {"instance show", "ID", "show one instance of a process", "It runs, or has ended.", NULL, 1, 1,
-     false, false, show_run},
+     false, false, instance_show_run},
     {"instance trail", "ID", "list what an instance of a process has done", "", trail_flags, 1, 1,
      false, false, trail_run},
     {"task list", "[--assignee NAME,…] [--candidate NAME] …", "list the tasks that wait for people",

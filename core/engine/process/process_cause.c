@@ -27,13 +27,14 @@ static void take_activity(struct process_cause *cause, const json_t *row) {
     snprintf(cause->activity, sizeof cause->activity, "%s", activity ? activity : "");
 }
 
-static bool put(struct process_cause *cause, const char *name, json_t *value, struct error *error) {
+static bool cause_put(struct process_cause *cause, const char *name, json_t *value,
+                      struct error *error) {
     return json_put(cause->object, name, value) || error_no_memory(error);
 }
 
 /* Asks the store; takes the question over. */
-static json_t *ask(struct engine *engine, enum ask_kind kind, json_t *question,
-                   struct error *error) {
+static json_t *cause_ask(struct engine *engine, enum ask_kind kind, json_t *question,
+                         struct error *error) {
     json_t *answer = question ? engine_ask(engine, kind, question, error) : NULL;
     if (!question)
         error_no_memory(error);
@@ -53,15 +54,16 @@ static bool take_version(struct process_cause *cause, json_t *row, struct error 
 
 static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *row =
-        ask(engine, ASK_VERSION, json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
+    json_t *row = cause_ask(engine, ASK_VERSION,
+                            json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
     return row && take_version(cause, row, error);
 }
 
 /* An instance that lives, with the version that it runs on. */
 static bool take_instance(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *frame = ask(engine, ASK_FRAME, json_pack("{sI}", "instance", (json_int_t)id), error);
+    json_t *frame =
+        cause_ask(engine, ASK_FRAME, json_pack("{sI}", "instance", (json_int_t)id), error);
     if (!frame)
         return false;
     json_decref(cause->frame);
@@ -90,7 +92,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
                 take(question, "key", command, "process") &&
                 take(question, "number", command, "version");
     fine = fine && take(question, "tag", command, "tag");
-    json_t *row = ask(engine, ASK_VERSION, fine ? question : NULL, error);
+    json_t *row = cause_ask(engine, ASK_VERSION, fine ? question : NULL, error);
     return row && take_version(cause, row, error) &&
            ((take(cause->object, "key", command, "key") &&
              take(cause->object, "tenant", command, "tenant")) ||
@@ -100,8 +102,9 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
 static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
                      struct error *error) {
     int64_t id = id_of(command, "task");
-    json_t *rows = ask(engine, ASK_TASKS,
-                       json_pack("{s{sI} si}", "filters", "id", (json_int_t)id, "limit", 1), error);
+    json_t *rows =
+        cause_ask(engine, ASK_TASKS,
+                  json_pack("{s{sI} si}", "filters", "id", (json_int_t)id, "limit", 1), error);
     json_t *row = json_array_get(rows, 0);
     if (rows && !row)
         error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id);
@@ -140,13 +143,13 @@ static const json_t *place_find(const json_t *instance, int64_t id, const char *
 static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
     int64_t id = id_of(command, "instance"), token = 0;
-    json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
+    json_t *found = cause_ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
     const json_t *place =
         found ? place_find(found, id, json_text(command, "activity"), error) : NULL;
     take_activity(cause, place);
     token = id_of(place, "token");
     json_decref(found);
-    return place && put(cause, "token", json_integer(token), error) &&
+    return place && cause_put(cause, "token", json_integer(token), error) &&
            take_instance(cause, engine, id, error);
 }
 
@@ -234,7 +237,7 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
                 take(question, "token", command, "token") &&
                 take(question, "business_key", command, "business_key") &&
                 take(question, "starts", command, "starts");
-    json_t *rows = ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
+    json_t *rows = cause_ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
     size_t count = json_array_size(rows);
     bool done = rows != NULL;
     cause->keeps = count == 0 ? until : 0;

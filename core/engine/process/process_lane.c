@@ -32,8 +32,8 @@ static time_ms hold_span(const struct engine *engine) {
     return half > HOLD_LEAST ? half : HOLD_LEAST;
 }
 
-static bool refuse(const struct engine *engine, const struct process_instance *of,
-                   const struct lane_run *run, struct error *error) {
+static bool lane_refuse(const struct engine *engine, const struct process_instance *of,
+                        const struct lane_run *run, struct error *error) {
     char patience[TIME_TEXT_SIZE];
     span_format(engine->options.settings->patience, patience);
     if (!run->job)
@@ -58,8 +58,8 @@ static enum answer try_once(struct engine *engine, const struct process_instance
 }
 
 /* Notes the lane in the order of their numbers; with a hold without a token it is waited for. */
-static bool note(struct engine *engine, const struct process_instance *of, int64_t lane,
-                 struct lane_hold hold, struct error *error) {
+static bool lane_note(struct engine *engine, const struct process_instance *of, int64_t lane,
+                      struct lane_hold hold, struct error *error) {
     struct process_lane **at = &engine->lanes, *one = malloc(sizeof *one);
     if (!one)
         return error_no_memory(error);
@@ -73,7 +73,7 @@ static bool note(struct engine *engine, const struct process_instance *of, int64
 static bool keep(struct engine *engine, const struct process_instance *of, int64_t lane,
                  struct lane_hold hold, struct error *error) {
     struct error ignored = {0};
-    if (note(engine, of, lane, hold, error))
+    if (lane_note(engine, of, lane, hold, error))
         return true;
     if (store_begin(engine->store, STORE_HOLD, &ignored))
         engine_end(engine, store_lane_release(engine->store, &hold, &ignored), &ignored);
@@ -88,7 +88,7 @@ static enum answer waits_for(struct engine *engine, const struct process_instanc
         return FAILED;
     if (!run.held)
         return run.owner ? NO : YES;
-    return clock_monotonic() < until || refuse(engine, of, &run, error) ? YES : FAILED;
+    return clock_monotonic() < until || lane_refuse(engine, of, &run, error) ? YES : FAILED;
 }
 
 /* NO: it is taken, and may be waited for until that instant. YES with *fresh false: it is not
@@ -125,7 +125,7 @@ static bool is_in_order(const struct engine *engine, int64_t lane) {
 static bool want(struct engine *engine, const struct process_instance *of, int64_t lane,
                  struct error *error) {
     job_services_lock(engine->services);
-    bool noted = note(engine, of, lane, (struct lane_hold){0}, error);
+    bool noted = lane_note(engine, of, lane, (struct lane_hold){0}, error);
     job_services_unlock(engine->services);
     return noted && error_set(error, ERROR_CONFLICT, "instance %lld: something has its lane",
                               (long long)of->id);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /* What is done stands behind the end of the job. */
-static bool note(struct engine *engine, const struct process_cause *cause, const json_t *command,
-                 int64_t job, struct error *error) {
+static bool later_note(struct engine *engine, const struct process_cause *cause,
+                       const json_t *command, int64_t job, struct error *error) {
     struct process_entry made;
     char by[48];
     snprintf(by, sizeof by, "by job %lld", (long long)job);
@@ -44,7 +44,7 @@ bool process_later_write(struct engine *engine, const struct process_cause *caus
     message.variables = variables;
     bool done = process_cause_may(cause, error) &&
                 store_order(engine->store, &order, engine_now(engine), error) &&
-                note(engine, cause, command, order.job, error);
+                later_note(engine, cause, command, order.job, error);
     free(variables);
     *job = order.job;
     return done;

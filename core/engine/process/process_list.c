@@ -156,7 +156,7 @@ static enum answer each(struct list *list,
 }
 
 /* Writes all in one transaction. NO: another change came first, and nothing was written. */
-static enum answer write_all(struct list *list, struct error *error) {
+static enum answer list_write(struct list *list, struct error *error) {
     if (!store_begin(list->engine->store, STORE_COMMAND, error))
         return FAILED;
     enum answer done = each(list, write_entry, error);
@@ -179,7 +179,7 @@ static enum answer do_once(struct list *list, struct error *error) {
     if (each(list, read_one, error) != YES || !take_lanes(list, error))
         return FAILED;
     enum answer walked = each(list, walk_entry, error);
-    return walked == YES ? write_all(list, error) : walked;
+    return walked == YES ? list_write(list, error) : walked;
 }
 
 static bool do_all(struct list *list, struct error *error) {
@@ -220,8 +220,8 @@ static void clear_list(struct list *list) {
     free(list->entries);
 }
 
-static void refuse(const struct list *list, const struct error *why, size_t *refused,
-                   struct error *error) {
+static void list_refuse(const struct list *list, const struct error *why, size_t *refused,
+                        struct error *error) {
     if (refused) {
         *refused = list->at;
         *error = *why;
@@ -237,7 +237,7 @@ bool engine_process_list(struct engine *engine, const json_t *commands, struct e
     *answer = NULL;
     bool opened = open_list(&list, commands, error), done = opened && do_all(&list, &why);
     if (opened && !done)
-        refuse(&list, &why, refused, error);
+        list_refuse(&list, &why, refused, error);
     if (done)
         *answer = ids_of(&list);
     clear_list(&list);

@@ -166,7 +166,7 @@ static bool batch_print(const struct cli *cli, struct engine *engine, int64_t id
 }
 
 /* Whatever it has come to is shown, also when it has failed. */
-static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool batch_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     struct engine *engine = NULL;
     struct error late = {0};
@@ -192,7 +192,7 @@ const struct cli_command batch_commands[] = {
     {"batch list", "[--type TYPE] [--state STATE] …", "list batches", "", list_flags, 0, 0, false,
      false, list_run, &listing},
     {"batch show", "ID [--wait]", "show one batch: counts, and what has failed", "", show_flags, 1,
-     1, false, false, show_run},
+     1, false, false, batch_show_run},
     {"batch failed", "ID", "list the ids that have failed, with reasons", "", failed_flags, 1, 1,
      false, false, failed_run},
     {"batch suspend", "ID [--jobs-only]", "keep its jobs from being run, and later ones", "",

@@ -214,12 +214,12 @@ static bool listed_add(struct making *making, const struct flags *flags, struct 
     return fine;
 }
 
-static void tell(void *arg, size_t touched) {
+static void creation_tell(void *arg, size_t touched) {
     progress_show(arg, "adding ids", (int64_t)touched, 0);
 }
 
 static bool found_add(struct making *making, struct error *error) {
-    struct command_run run = {.tell = tell, .arg = &making->progress};
+    struct command_run run = {.tell = creation_tell, .arg = &making->progress};
     bool fine = engine_batch_create(making->engine, making->spec, NULL, making->query, &run, error);
     making->batch = run.batch;
     return fine;

@@ -13,7 +13,7 @@ static const struct flag list_flags[] = {
 
 static const struct listing listing = {ASK_INCIDENTS, "incidents"};
 
-static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool incident_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
@@ -45,7 +45,7 @@ static const struct flag resolve_flags[] = {
 const struct cli_command incident_commands[] = {
     {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
      false, false, list_run, &listing},
-    {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
+    {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, incident_show_run},
     {"incident annotate", "ID NOTE", "keep a note with an incident", "", annotate_flags, 2, 2,
      false, false, operate_run},
     {"incident resolve", "ID [--note TEXT]", "close an incident, its job untouched", "",

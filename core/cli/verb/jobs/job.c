@@ -47,7 +47,7 @@ static int64_t list_total(const struct cli *cli, struct engine *engine, const st
 
 static const struct listing listing = {ASK_JOBS, "jobs"};
 
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool job_listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     json_t *rows = NULL;
@@ -90,7 +90,7 @@ static json_t *job_read(struct cli *cli, const struct flags *flags, int64_t *id,
     return job;
 }
 
-static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool job_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     json_t *job = job_read(cli, flags, &id, error);
     if (!job)
@@ -151,8 +151,9 @@ static const struct flag execute_flags[] = {
 const struct cli_command job_commands[] = {
     {"job list", "[--state STATE] [--handler NAME] [--limit N] …", "list jobs",
      "Filters are joined by and; a list, or a flag given twice, means any of them.", list_flags, 0,
-     0, false, false, listed_run},
-    {"job show", "ID", "show one job with its stack text", "", NULL, 1, 1, false, false, show_run},
+     0, false, false, job_listed_run},
+    {"job show", "ID", "show one job with its stack text", "", NULL, 1, 1, false, false,
+     job_show_run},
     {"job stack", "ID", "print the stack text of a job's last failure", "", NULL, 1, 1, false,
      false, stack_run},
     {"job execute", "ID [--force]", "run one job by hand, here",

@@ -32,7 +32,7 @@ static bool counts_write(json_t *row) {
 
 static const struct listing listing = {ASK_DEFINITIONS, "definitions"};
 
-static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool definition_listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     json_t *rows = NULL;
@@ -52,7 +52,7 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
     return fine;
 }
 
-static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool definition_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     json_t *question = json_pack("{s{ss},si}", "filters", "name", flags->words[0], "limit", 1);
     struct engine *engine = setup_reader(cli, flags, error);
     json_t *rows = engine ? engine_ask(engine, ASK_DEFINITIONS, question, error) : NULL;
@@ -115,8 +115,9 @@ static bool priority_run(struct cli *cli, const struct flags *flags, struct erro
 
 const struct cli_command definition_commands[] = {
     {"definition list", "[--suspended] [--overridden] …", "list definitions and their jobs", "",
-     list_flags, 0, 0, false, false, listed_run},
-    {"definition show", "NAME", "show one definition", "", NULL, 1, 1, false, false, show_run},
+     list_flags, 0, 0, false, false, definition_listed_run},
+    {"definition show", "NAME", "show one definition", "", NULL, 1, 1, false, false,
+     definition_show_run},
     {"definition priority", "NAME N [--cascade] | NAME --clear",
      "override the priority of its jobs",
      "Goes before the definition's own, for jobs created from now on.", priority_flags, 1, 2, false,

@@ -94,7 +94,8 @@ static bool report_print(const struct cli *cli, const struct script_report *foun
     return true;
 }
 
-static bool refuse(const struct cli *cli, size_t count, const char *what, struct error *error) {
+static bool process_refuse(const struct cli *cli, size_t count, const char *what,
+                           struct error *error) {
     return error_set(error, ERROR_FAILED, "%s: %zu %s%s", cli->directory, count, what,
                      count == 1 ? "" : "s");
 }
@@ -122,9 +123,9 @@ static bool process_check(struct cli *cli, const struct flags *flags, struct err
     size_t problems = json_array_size(found.problems), warnings = json_array_size(found.warnings);
     script_report_clear(&found);
     if (fine && problems > 0)
-        return refuse(cli, problems, "problem", error);
+        return process_refuse(cli, problems, "problem", error);
     if (fine && warnings > 0 && flags_has(flags, "--strict"))
-        return refuse(cli, warnings, "warning", error);
+        return process_refuse(cli, warnings, "warning", error);
     return fine;
 }
 

@@ -89,8 +89,8 @@ static bool count(struct reading *reading, json_t *object, struct error *error) 
 
 /* ---- commands ---- */
 
-static bool refuse(const struct reading *reading, size_t entry, const struct error *why,
-                   struct error *error) {
+static bool from_refuse(const struct reading *reading, size_t entry, const struct error *why,
+                        struct error *error) {
     const char *name = reading->lines.name;
     long long number = entry < json_array_size(reading->chunk) ? reading->numbers[entry] : 0;
     if (reading->from->count)
@@ -107,7 +107,7 @@ static bool give(struct reading *reading, struct error *error) {
     if (json_array_size(reading->chunk) == 0)
         return true;
     if (!engine_process_list(reading->engine, reading->chunk, reading->order, &ids, &entry, &why))
-        return refuse(reading, entry, &why, error);
+        return from_refuse(reading, entry, &why, error);
     from->count += (int64_t)json_array_size(reading->chunk);
     bool fine = json_array_extend(from->ids, ids) == 0 && json_array_clear(reading->chunk) == 0;
     json_decref(ids);

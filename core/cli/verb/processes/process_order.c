@@ -96,8 +96,8 @@ static int64_t begun_by(struct engine *engine, int64_t job) {
 }
 
 /* Waits for the job, and says why it failed. */
-static bool await(const struct cli *cli, struct engine *engine, struct done *done, time_ms until,
-                  struct error *error) {
+static bool order_await(const struct cli *cli, struct engine *engine, struct done *done,
+                        time_ms until, struct error *error) {
     json_t *ending = NULL;
     if (!job_wait_one(cli, engine, done->job, until, &ending, error))
         return false;
@@ -132,7 +132,7 @@ static bool give(const struct cli *cli, struct engine *engine, const json_t *com
     *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept};
     if (done->later)
         executors_none_say(cli, engine);
-    return !order->later || !order->job || await(cli, engine, done, until, error);
+    return !order->later || !order->job || order_await(cli, engine, done, until, error);
 }
 
 /* Takes the command over; NULL: error is filled. */

@@ -4,7 +4,7 @@
 #include "engine/maintenance.h"
 #include <stdio.h>
 
-static void tell(void *arg, int64_t done, int64_t of) {
+static void backup_tell(void *arg, int64_t done, int64_t of) {
     progress_show(arg, "copying page", done, of);
 }
 
@@ -12,7 +12,7 @@ static bool backup_run(struct cli *cli, const struct flags *flags, struct error 
     const char *file = flags->words[0];
     struct progress progress = {.on = cli->interactive};
     struct store_backup backup = {
-        .force = flags_has(flags, "--force"), .tell = tell, .arg = &progress};
+        .force = flags_has(flags, "--force"), .tell = backup_tell, .arg = &progress};
     bool fine = setup_settings(cli, flags, error) && setup_keeps(cli, error) &&
                 engine_backup(&cli->settings, file, &backup, error);
     progress_end(&progress);

@@ -36,7 +36,7 @@ static const struct flag bench_flags[] = {
     {0},
 };
 
-static void tell(void *arg, const char *doing, int64_t done, int64_t of) {
+static void bench_tell(void *arg, const char *doing, int64_t done, int64_t of) {
     progress_show(arg, doing, done, of);
 }
 
@@ -82,7 +82,7 @@ static bool options_read(struct bench_options *options, const struct flags *flag
                                       .payload = 100,
                                       .only = flags_text(flags, "--only"),
                                       .directory = flags_text(flags, "--dir"),
-                                      .tell = tell,
+                                      .tell = bench_tell,
                                       .enqueue_from = enqueue_from};
     if (!options->directory)
         options->directory = ".";

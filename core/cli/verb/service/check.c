@@ -270,7 +270,7 @@ static bool findings_print(const struct cli *cli, json_t *findings, struct error
     return true;
 }
 
-static void tell(void *arg, int64_t done, int64_t of) {
+static void check_tell(void *arg, int64_t done, int64_t of) {
     progress_show(arg, "asking question", done, of);
 }
 
@@ -278,7 +278,7 @@ static bool check_store(struct cli *cli, struct error *error) {
     struct progress progress = {.on = cli->interactive};
     if (!setup_folder(cli, error) || !setup_file(cli, error))
         return false;
-    const struct store_heard heard = {.tell = tell, .arg = &progress};
+    const struct store_heard heard = {.tell = check_tell, .arg = &progress};
     json_t *findings = engine_verify(&cli->settings, &heard, error);
     progress_end(&progress);
     bool fine = findings && findings_print(cli, findings, error);

@@ -35,7 +35,7 @@ static bool names_put(json_t *list) {
     return true;
 }
 
-static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool settings_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (!setup_settings(cli, flags, error))
         return false;
     json_t *list = settings_to_json(&cli->settings);
@@ -53,6 +53,6 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
 const struct cli_command settings_commands[] = {
     {"settings", "[--names] [--NAME VALUE] …", "show every setting and where it came from",
      "Flags win over MOONSHIFT_… variables, they over moonshift.lua, and that over the defaults.",
-     show_flags, 0, 0, true, false, show_run},
+     show_flags, 0, 0, true, false, settings_show_run},
     {0},
 };

@@ -13,7 +13,7 @@ void address_clear(struct address *address) {
     *address = (struct address){0};
 }
 
-static bool refuse(const char *url, struct error *error) {
+static bool address_refuse(const char *url, struct error *error) {
     char shown[STORE_SHOWN];
     return error_set(error, ERROR_CONFIG,
                      "store \"%s\": expected postgres://user@host:port/database?schema=moonshift",
@@ -232,12 +232,12 @@ bool address_read(struct address *address, const char *url, struct error *error)
     struct text rest = {0};
     strcpy(address->schema, STORE_SCHEMA);
     if (!store_url_server(url))
-        return refuse(url, error);
+        return address_refuse(url, error);
     if (!libpq_load(error))
         return false;
     bool fine = split(address, url, &rest, error);
     if (fine && !(address->options = PQconninfoParse(rest.data, NULL)))
-        fine = refuse(url, error);
+        fine = address_refuse(url, error);
     text_clear(&rest);
     return fine && check_values(address, error) && describe(address, error);
 }

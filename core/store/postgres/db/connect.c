@@ -91,7 +91,7 @@ PGconn *connect_to(const struct address *address) {
 }
 
 /* Waits for what the connection waits for. False: too long. */
-static bool await(PGconn *link, PostgresPollingStatusType wanted, time_ms end) {
+static bool connect_await(PGconn *link, PostgresPollingStatusType wanted, time_ms end) {
     const short events = wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     struct pollfd socket = {.fd = PQsocket(link), .events = events};
     const time_ms left = end - clock_monotonic();
@@ -99,12 +99,12 @@ static bool await(PGconn *link, PostgresPollingStatusType wanted, time_ms end) {
 }
 
 /* With this verbosity libpq says the SQLSTATE instead of the words. */
-static void ask(PGconn *link) {
+static void connect_ask(PGconn *link) {
     const time_ms end = clock_monotonic() + REFUSAL_WAIT;
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     PQsetErrorVerbosity(link, PQERRORS_SQLSTATE);
     while ((status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) &&
-           await(link, status, end))
+           connect_await(link, status, end))
         status = PQconnectPoll(link);
 }
 
@@ -113,7 +113,7 @@ static bool refused_with(const struct words *words, char state[6]) {
     static const char mark[] = "FATAL:  ";
     PGconn *link = PQconnectStartParams(words->keywords, words->values, 0);
     if (link && PQstatus(link) != CONNECTION_BAD)
-        ask(link);
+        connect_ask(link);
     const char *said = link ? strstr(PQerrorMessage(link), mark) : NULL;
     bool told = said && strlen(said) >= strlen(mark) + 5;
     if (told)

@@ -91,7 +91,7 @@ static size_t called(const char *sql, const char *at) {
     return 0;
 }
 
-static void put(char *to, size_t *size, const char *data, size_t length) {
+static void spelling_put(char *to, size_t *size, const char *data, size_t length) {
     if (to)
         memcpy(to + *size, data, length);
     *size += length;
@@ -102,7 +102,7 @@ static const char *put_parameter(char *to, size_t *size, const char *at, int *co
     char number[16], *end = NULL;
     const long given = strtol(at + 1, &end, 10);
     *count = end > at + 1 ? (int)given : *count + 1;
-    put(to, size, number, (size_t)snprintf(number, sizeof number, "$%d", *count));
+    spelling_put(to, size, number, (size_t)snprintf(number, sizeof number, "$%d", *count));
     return end > at + 1 ? end : at + 1;
 }
 
@@ -113,11 +113,11 @@ int spelling_write(const char *sql, char *to, size_t *size) {
         const size_t name = called(sql, at);
         const char *next = name ? at + name : skip(at);
         if (name)
-            put(to, size, SERVER, strlen(SERVER));
+            spelling_put(to, size, SERVER, strlen(SERVER));
         if (*at == '?')
             next = put_parameter(to, size, at, &count);
         else
-            put(to, size, at, (size_t)(next - at));
+            spelling_put(to, size, at, (size_t)(next - at));
         most = count > most ? count : most;
         at = next;
     }

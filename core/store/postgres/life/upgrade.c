@@ -36,7 +36,7 @@ static bool begin(struct store *store, struct error *error) {
            postgres_gate(store, false, error);
 }
 
-static bool note(struct store *store, struct error *error) {
+static bool upgrade_note(struct store *store, struct error *error) {
     return db_run(&store->db, error, "UPDATE schema_version SET version=?1, oldest=?2", "ii",
                   store->schema.version, store->schema.oldest) &&
            db_run(&store->db, error, "COMMIT", "") &&
@@ -47,8 +47,8 @@ static bool note(struct store *store, struct error *error) {
 static bool try_step(struct store *store, const char *statements, struct error *error) {
     struct session *session = &postgres_of(store)->session;
     session_enter(session);
-    bool done =
-        begin(store, error) && db_execute(&store->db, statements, error) && note(store, error);
+    bool done = begin(store, error) && db_execute(&store->db, statements, error) &&
+                upgrade_note(store, error);
     session_land(session, NULL, NULL);
     session_leave(session);
     if (!done && !session->lost)

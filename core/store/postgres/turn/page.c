@@ -48,7 +48,7 @@ static void fill(struct array arrays[COLUMNS], const struct ready_page *page) {
 }
 
 /* NULL: error. */
-static struct row *ask(struct db *db, const struct ready_page *page, struct error *error) {
+static struct row *page_ask(struct db *db, const struct ready_page *page, struct error *error) {
     struct array arrays[COLUMNS];
     struct row *row =
         db_query(db, error, page_sql[page->rows], "nnnnni", 0, 0, 0, 0, 0, page->rank_max);
@@ -66,7 +66,7 @@ static struct row *ask_beside(struct store *store, const struct ready_page *page
     struct db *db = reader_fits(store, page) ? reader_begin(store) : NULL;
     if (!db)
         return NULL;
-    struct row *row = ask(db, page, NULL);
+    struct row *row = page_ask(db, page, NULL);
     bool sent = row && statement_send_ahead(row, NULL);
     if (!sent)
         reader_close(store);
@@ -94,6 +94,6 @@ bool postgres_ready_page(struct store *store, struct ready_page *page, struct er
     enum answer beside = read_beside(store, page, error);
     if (beside != NO)
         return beside == YES;
-    struct row *row = ask(&store->db, page, error);
+    struct row *row = page_ask(&store->db, page, error);
     return row && page->read(page, store, row, error);
 }

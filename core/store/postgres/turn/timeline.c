@@ -122,7 +122,7 @@ static bool drop_all(struct store *store, time_ms now, struct error *error) {
                                     (int)lost, NULL, NULL, now, error);
 }
 
-static bool refuse(struct store *store, enum answer registered, struct error *error) {
+static bool timeline_refuse(struct store *store, enum answer registered, struct error *error) {
     struct timeline *timeline = &postgres_of(store)->timeline;
     const bool over = store->self.id && registered == NO;
     const long long lost = timeline->lost;
@@ -194,6 +194,6 @@ bool timeline_follow(struct store *store, struct error *error) {
         log_event(LOG_WARN, "another server", "store:s timeline:l before:l", store->db.name,
                   (int64_t)shown(timeline->server), (int64_t)before);
     if (timeline->lost)
-        return refuse(store, registered, error);
+        return timeline_refuse(store, registered, error);
     return !timeline->late || refuse_late(store, error);
 }

@@ -70,7 +70,7 @@ static bool commit(struct store *store, struct error *error) {
 }
 
 /* The transaction may still be under way on the old connection: it holds the gate until it ends. */
-static bool ask(struct store *store, int64_t *turn, struct error *error) {
+static bool turn_ask(struct store *store, int64_t *turn, struct error *error) {
     struct session *session = &postgres_of(store)->session;
     session_enter(session);
     bool asked = db_run(&store->db, error, "BEGIN", "") && postgres_gate(store, false, error) &&
@@ -103,7 +103,7 @@ enum answer turn_recall(struct store *store, struct error *error) {
     int64_t turn = 0;
     for (int pause = PAUSE_FIRST; clock_monotonic() < transaction_patience(store, begun);
          pause *= 2) {
-        if (postgres_reconnect(store, error) && ask(store, &turn, error))
+        if (postgres_reconnect(store, error) && turn_ask(store, &turn, error))
             return judge(store, turn, error);
         poll(NULL, 0, pause < PAUSE_MOST ? pause : PAUSE_MOST);
         pause = pause < PAUSE_MOST ? pause : PAUSE_MOST;

@@ -61,7 +61,8 @@ static enum answer look_up(struct round *round, struct mailbox_answer *answer,
     return YES;
 }
 
-static bool note(struct round *round, const struct mailbox_answer *answer, struct error *error) {
+static bool letter_note(struct round *round, const struct mailbox_answer *answer,
+                        struct error *error) {
     return db_run(&round->store->db, error,
                   "INSERT OR REPLACE INTO tray(place, ticket, job, creation)"
                   " VALUES(?1, ?2, ?3, ?4)",
@@ -74,8 +75,8 @@ static bool is_own(const struct round *round) {
 }
 
 /* What is refused has written nothing, and is no hindrance to the others. Else all fail. */
-static bool refuse(struct mailbox_answer *answer, bool refused, const struct error *reason,
-                   struct error *error) {
+static bool letter_refuse(struct mailbox_answer *answer, bool refused, const struct error *reason,
+                          struct error *error) {
     if (!refused)
         return error_set(error, reason->code, "%s", reason->text);
     answer->code = reason->code;
@@ -91,8 +92,8 @@ static bool create(struct round *round, struct opener *from, struct mailbox_answ
     bool done = known && store_create(round->store, &spec, 0, round->request.now, &reason);
     answer->created = spec.reply;
     if (done)
-        return (is_own(round) && round->others) || note(round, answer, error);
-    return refuse(answer, !known || spec.reply.creation == CREATION_REFUSED, &reason, error);
+        return (is_own(round) && round->others) || letter_note(round, answer, error);
+    return letter_refuse(answer, !known || spec.reply.creation == CREATION_REFUSED, &reason, error);
 }
 
 /* The letter ends before the transaction does, so no frame of it is kept back. */
@@ -115,8 +116,8 @@ static bool settle(struct round *round, struct opener *from, struct mailbox_answ
     answer->created = (struct created){0};
     answer->behind = done == NO;
     if (done == FAILED)
-        return refuse(answer, refused, &reason, error);
-    return done == NO || (is_own(round) && round->others) || note(round, answer, error);
+        return letter_refuse(answer, refused, &reason, error);
+    return done == NO || (is_own(round) && round->others) || letter_note(round, answer, error);
 }
 
 static bool carry_out(struct round *round, struct opener *from, struct mailbox_answer *answer,
@@ -128,7 +129,7 @@ static bool carry_out(struct round *round, struct opener *from, struct mailbox_a
         return settle(round, from, answer, error);
     }
     const struct error reason = {ERROR_FAILED, "what was asked for is of no kind"};
-    return refuse(answer, true, &reason, error);
+    return letter_refuse(answer, true, &reason, error);
 }
 
 /* As the process that asks would have written it. What is kept back for the commit is written here,
@@ -141,8 +142,8 @@ static bool carry_out_as(struct round *round, struct mailbox_answer *answer, str
     struct write_rules rules;
     bool known = rules_open(&from, &rules);
     store->rules = &rules;
-    bool done =
-        known ? carry_out(round, &from, answer, error) : refuse(answer, true, &reason, error);
+    bool done = known ? carry_out(round, &from, answer, error)
+                      : letter_refuse(answer, true, &reason, error);
     done = done && transaction_before_commit(store, error);
     store->rules = own;
     rules_clear(&rules);
@@ -161,7 +162,7 @@ static bool write_one(struct round *round, struct error *error) {
     return found == YES || (found == NO && carry_out_as(round, answer, error));
 }
 
-static bool write_all(struct round *round, struct error *error) {
+static bool letters_write(struct round *round, struct error *error) {
     struct mailbox *mailbox = &sqlite_of(round->store)->mailbox;
     for (int i = 0; i < MAILBOX_PLACES; i++)
         if ((round->others || i == mailbox->place) && mailbox_read(mailbox, i, &round->request) &&
@@ -178,7 +179,7 @@ static bool commit(struct round *round, struct error *error) {
     round->count = 0;
     if (!store_begin(round->store, STORE_HOLD, error)) /* synced behind it: see finish */
         return false;
-    round->spoilt = !write_all(round, error);
+    round->spoilt = !letters_write(round, error);
     if (!round->spoilt)
         return store_commit(round->store, error);
     store_rollback(round->store);
@@ -250,7 +251,7 @@ static bool lead(struct store *store, bool fresh, struct error *error) {
 
 /* Until the request in the own place is answered. One that was written by a process that is gone,
  * or stopped, is synced here. */
-static bool await(struct store *store, struct error *error) {
+static bool letter_await(struct store *store, struct error *error) {
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     time_ms until = clock_monotonic() + PATIENCE;
     for (int wait = WAIT_LEAST; clock_monotonic() < until && !mailbox_orphaned(mailbox);) {
@@ -276,7 +277,7 @@ static bool shares(struct store *store, struct error *error) {
 static bool get_answer(struct store *store, bool leads, struct mailbox_answer *answer,
                        struct error *error) {
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
-    bool done = leads ? lead(store, true, error) : await(store, error);
+    bool done = leads ? lead(store, true, error) : letter_await(store, error);
     done = done || mailbox_answered(mailbox);
     if (done)
         *answer = *mailbox_answer(mailbox, mailbox->place);

@@ -62,7 +62,8 @@ static bool has_log(const char *path) {
            stat(name, &log) == 0 && log.st_size > 0;
 }
 
-static bool refuse(const char *path, const char *other, const char *why, struct error *error) {
+static bool location_refuse(const char *path, const char *other, const char *why,
+                            struct error *error) {
     return error_set(error, ERROR_CONFLICT,
                      "store \"%s\": the same file as \"%s\", %s (expected that name, or a copy)",
                      path, other, why);
@@ -82,7 +83,7 @@ bool location_bring_home(const char *path, const char *other, struct error *erro
     db_close(&db);
     gate_close(&gate);
     return (done && !has_log(other)) ||
-           refuse(path, other, "whose log cannot be written into it", error);
+           location_refuse(path, other, "whose log cannot be written into it", error);
 }
 
 /* Both names are there, and nobody uses the other one: from now on this one counts. */
@@ -114,7 +115,7 @@ enum location location_look(struct store *store, char *other, struct error *erro
     gate_close(&gate);
     snprintf(other, PATH_MAX, "%s", known.path);
     if (held) {
-        refuse(store->db.name, other, "which is in use under that name", error);
+        location_refuse(store->db.name, other, "which is in use under that name", error);
         return LOCATION_REFUSED;
     }
     return has_log(other) ? LOCATION_BEHIND : location_take(store, error);
@@ -148,7 +149,7 @@ bool location_enter(struct store *store, const char *path, struct error *error) 
         return true; /* it is made only now */
     entered_lock();
     const char *other = entered_as(store, &file);
-    bool fine = !other || refuse(path, other, "which is in use under that name", error);
+    bool fine = !other || location_refuse(path, other, "which is in use under that name", error);
     if (fine) {
         sqlite_of(store)->entry.device = file.st_dev;
         sqlite_of(store)->entry.inode = file.st_ino;

@@ -196,8 +196,8 @@ static struct packer letter_begin(const struct mailbox *mailbox, const struct wr
 }
 
 /* The letter is written. */
-static bool ask(struct mailbox *mailbox, enum mailbox_kind kind, const struct packer *letter,
-                time_ms now) {
+static bool letter_ask(struct mailbox *mailbox, enum mailbox_kind kind, const struct packer *letter,
+                       time_ms now) {
     struct place *place = own_place(mailbox);
     place->kind = kind;
     place->size = sizeof place->letter - letter->left;
@@ -214,7 +214,7 @@ bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec,
                  const struct write_rules *rules, time_ms now) {
     struct packer letter = letter_begin(mailbox, rules);
     codec_pack(&letter, spec);
-    return ask(mailbox, MAILBOX_JOB, &letter, now);
+    return letter_ask(mailbox, MAILBOX_JOB, &letter, now);
 }
 
 bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
@@ -222,7 +222,7 @@ bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
                       time_ms now) {
     struct packer letter = letter_begin(mailbox, rules);
     unit_letter_pack(&letter, outcome, entry);
-    return ask(mailbox, MAILBOX_UNIT, &letter, now);
+    return letter_ask(mailbox, MAILBOX_UNIT, &letter, now);
 }
 
 bool mailbox_wait(struct mailbox *mailbox, int wait) {

@@ -36,7 +36,7 @@ bool file_make(const char *path, const struct stat *like, bool owned, struct err
     return done;
 }
 
-static bool write_all(int file, const char *data, size_t size) {
+static bool file_write(int file, const char *data, size_t size) {
     while (size > 0) {
         ssize_t written = write(file, data, size);
         if (written < 0 && errno != EINTR)
@@ -55,7 +55,7 @@ static bool copy(int in, int out, const char *from, const char *to, struct error
             continue;
         if (got <= 0)
             return got == 0 || failed(from, error);
-        if (!write_all(out, part, (size_t)got))
+        if (!file_write(out, part, (size_t)got))
             return failed(to, error);
     }
 }

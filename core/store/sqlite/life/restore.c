@@ -227,7 +227,7 @@ static bool prepare(const char *from, const char *partial, const char *path,
 }
 
 /* What is wrong with the copy is wrong with the backup. */
-static void refuse(const char *from, struct error *error) {
+static void restore_refuse(const char *from, struct error *error) {
     char why[sizeof error->text];
     memcpy(why, error->text, sizeof why);
     if (strncmp(why, from, strlen(from)) != 0)
@@ -245,7 +245,7 @@ bool store_restore(const char *from, const struct settings *settings,
         return false;
     bool done = prepare(from, partial, path, settings, restored, now, error);
     if (!done)
-        refuse(from, error);
+        restore_refuse(from, error);
     done = done && take_place(partial, path, restored, now, error);
     if (done)
         clear_names(path);
