@@ -3,7 +3,7 @@
 #include "base/clamp.h"
 #include "base/text.h"
 #include "script/failure.h"
-#include "script/natives/handle.h"
+#include "script/handle.h"
 #include <stdlib.h>
 #include <string.h>
 

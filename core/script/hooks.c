@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "job/hook.h"
 #include "script/failure.h"
-#include "script/natives/handle.h"
+#include "script/handle.h"
 #include <stdio.h>
 
 /* One call. */

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "script/decode.h"
-#include "script/natives/handle.h"
+#include "script/handle.h"
 #include "script/value.h"
 #include "time/cycle.h"
 #include "time/rate.h"

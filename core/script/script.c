@@ -1,9 +1,9 @@
 #include "script/script.h"
 #include "job/hook.h"
 #include "job/notify.h"
-#include "script/natives/handle.h"
+#include "script/handle.h"
 #include "script/natives/natives.h"
-#include "script/natives/program.h"
+#include "script/program.h"
 #include "script/value.h"
 #include "script/watch.h"
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * (lua/moonshift/process/runtime.lua), and what it returns is a unit. */
 #include "script/walk.h"
 #include "script/failure.h"
-#include "script/natives/handle.h"
+#include "script/handle.h"
 #include "script/natives/natives.h"
 #include "script/value.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 -- `job`, the object a handler sees: its methods (rules §4: extend, §8: snooze, §20: progress and
--- lines). The fields are in core/script/natives/handle.c.
+-- lines). The fields are in core/script/handle.c.
 local query = require "moonshift.query"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"

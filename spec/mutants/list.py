@@ -198,7 +198,7 @@ MUTANTS = [
 """)]},
     {"name": "resume-without-true", "by": "spec/core/script/script_spec.lua",
      "breaks": "coroutine.resume in a handler answers with the values alone",
-     "changes": [("core/script/coroutine.c", """
+     "changes": [("core/script/natives/coroutine.c", """
     return results >= 0 ? results + 1 : 2;
 """, """
     return results >= 0 ? results : 2;

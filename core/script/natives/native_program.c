@@ -1,6 +1,6 @@
 /* os.execute and io.popen, ours: see program.h. */
 #include "script/natives/natives.h"
-#include "script/natives/program.h"
+#include "script/program.h"
 #include <errno.h>
 #include <lualib.h>
 #include <string.h>

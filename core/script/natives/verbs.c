@@ -2,8 +2,8 @@
  * lines, cancelled). Expected failure returns nil, message; the Lua half raises it where the
  * handler called. */
 #include "base/text.h"
+#include "script/handle.h"
 #include "script/hooks.h"
-#include "script/natives/handle.h"
 #include "script/natives/natives.h"
 #include "script/value.h"
 #include <stdlib.h>

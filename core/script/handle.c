@@ -1,4 +1,4 @@
-#include "script/natives/handle.h"
+#include "script/handle.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "script/decode.h"

@@ -1,6 +1,6 @@
 /* handle.h - `job`, the object that handlers, priorities and strategies see. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_NATIVES_HANDLE_H
-#define MOONSHIFT_SCRIPT_NATIVES_HANDLE_H
+#ifndef MOONSHIFT_SCRIPT_HANDLE_H
+#define MOONSHIFT_SCRIPT_HANDLE_H
 
 #include "script/script_state.h"
 

@@ -1,7 +1,7 @@
 /* program.h - programs that handlers start: each in a process group of its own, waited for with the
  * deadline, the whole group killed when the handler is stopped. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_NATIVES_PROGRAM_H
-#define MOONSHIFT_SCRIPT_NATIVES_PROGRAM_H
+#ifndef MOONSHIFT_SCRIPT_PROGRAM_H
+#define MOONSHIFT_SCRIPT_PROGRAM_H
 
 #include "script/state.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "script/natives/program.h"
+#include "script/program.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
