@@ -143,7 +143,7 @@ local function layout()
       rows[key], list[#list + 1] = row, row
     end
     table.insert(row, 1, folder)
-    of[folder], of[rooms[at].also or folder] = row, row
+    of[folder] = row
   end
   table.sort(list, function(a, b)
     return a.band < b.band or a.band == b.band and a.order < b.order

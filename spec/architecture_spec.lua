@@ -60,9 +60,7 @@ describe("the house", function()
   -- Of each folder.
   local rank, apart = {}, {}
   for at, one in ipairs(rooms) do
-    for _, folder in ipairs { one[1], one.also } do
-      rank[folder], apart[folder] = at, one.apart or {}
-    end
+    rank[one[1]], apart[one[1]] = at, one.apart or {}
   end
 
   local function folder_of(path)

@@ -6,8 +6,8 @@
 #include "script/failure.h"
 #include "script/libraries.h"
 #include "script/lpeg.h"
-#include "script/natives/natives.h"
 #include "script/rules.h"
+#include "script/script_state.h"
 #include "time/span.h"
 #include <string.h>
 
@@ -119,4 +119,15 @@ json_t *script_problem(struct script *script, const char *what, time_ms span) {
         snprintf(text, sizeof text, "%s took longer than %s", what, limit);
     }
     return problem_new(script->loading, text);
+}
+
+struct script *script_of(lua_State *L) {
+    return (struct script *)state_of(L);
+}
+
+void script_add(struct script *script, lua_State *L, const luaL_Reg *functions) {
+    for (; functions->name; functions++) {
+        state_push_native(&script->state, L, functions->func);
+        lua_setfield(L, -2, functions->name);
+    }
 }

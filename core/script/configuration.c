@@ -1,5 +1,5 @@
 /* moonshift.lua, the folder's settings: evaluated in a bare, limited state. */
-#include "script/natives/natives.h"
+#include "script/script_state.h"
 #include "script/value.h"
 #include "script/watch.h"
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int evaluate(lua_State *L) {
     struct error error = {0};
     script_boot(&question->script, L);
     lua_getfield(L, -1, "settings");
-    natives_push(&question->script, L);
+    script_natives(&question->script, L);
     lua_call(L, 1, 1);
     question->answer = value_to_json(L, -1, "setting", &error);
     if (!question->answer)

@@ -2,7 +2,6 @@
 #include "job/hook.h"
 #include "job/notify.h"
 #include "script/handle.h"
-#include "script/natives/natives.h"
 #include "script/program.h"
 #include "script/value.h"
 #include "script/watch.h"
@@ -82,7 +81,7 @@ static int load(lua_State *L) {
     struct script *script = loading->script;
     script_boot(script, L);
     lua_getfield(L, -1, "load");
-    natives_push(script, L);
+    script_natives(script, L);
     push_options(L, &loading->options);
     lua_call(L, 2, 1);
     script->rows = member_to_json(L, "definitions");

@@ -65,6 +65,12 @@ json_t *script_problem(struct script *script, const char *what, time_ms span);
  * Lua's library runs. The script stays with the thread that it runs on. NULL: no file is named. */
 json_t *script_endless(const struct script *script, const char *what, time_ms span);
 
+/* Set by natives/: pushes { paths, load, text, loading, is_store, print, rep, move, resume, wrap,
+ * close, execute, popen, check_spec, now, job = { … } }; may raise for memory. */
+extern void (*const script_natives)(struct script *script, lua_State *L);
+/* Adds functions to the table on top. */
+void script_add(struct script *script, lua_State *L, const luaL_Reg *functions);
+
 /* The script of the running native. */
 struct script *script_of(lua_State *L);
 

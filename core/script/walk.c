@@ -3,7 +3,6 @@
 #include "script/walk.h"
 #include "script/failure.h"
 #include "script/handle.h"
-#include "script/natives/natives.h"
 #include "script/value.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +91,7 @@ void walk_add(struct script *script, lua_State *L) {
                                          {"now", walk_now},       {"again", walk_again},
                                          {"kept", walk_kept},     {"begin", walk_begin},
                                          {"call", state_protect}, {NULL, NULL}};
-    natives_add(script, L, functions);
+    script_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(&script->settings->write).zone);
 }

@@ -120,5 +120,5 @@ static int native_close(lua_State *L) {
 void coroutine_add(struct script *script, lua_State *L) {
     static const luaL_Reg functions[] = {
         {"resume", native_resume}, {"wrap", native_wrap}, {"close", native_close}, {NULL, NULL}};
-    natives_add(script, L, functions);
+    script_add(script, L, functions);
 }

@@ -89,5 +89,5 @@ static int native_popen(lua_State *L) {
 void process_add(struct script *script, lua_State *L) {
     static const luaL_Reg functions[] = {
         {"execute", native_execute}, {"popen", native_popen}, {NULL, NULL}};
-    natives_add(script, L, functions);
+    script_add(script, L, functions);
 }

@@ -10,10 +10,6 @@
 
 #define MOVE_MAX 10000000 /* elements that table.move moves at once: a C loop no hook can stop */
 
-struct script *script_of(lua_State *L) {
-    return (struct script *)state_of(L);
-}
-
 /* ---- the folder's files ---- */
 
 static const struct folder_file *check_file(lua_State *L) {
@@ -263,14 +259,7 @@ static int native_print(lua_State *L) {
     return 0;
 }
 
-void natives_add(struct script *script, lua_State *L, const luaL_Reg *functions) {
-    for (; functions->name; functions++) {
-        state_push_native(&script->state, L, functions->func);
-        lua_setfield(L, -2, functions->name);
-    }
-}
-
-void natives_push(struct script *script, lua_State *L) {
+static void push(struct script *script, lua_State *L) {
     static const luaL_Reg functions[] = {{"load", native_load},
                                          {"text", native_text},
                                          {"loading", native_loading},
@@ -281,7 +270,7 @@ void natives_push(struct script *script, lua_State *L) {
                                          {"check_spec", native_check_spec},
                                          {NULL, NULL}};
     lua_newtable(L);
-    natives_add(script, L, functions);
+    script_add(script, L, functions);
     add_bounded(script, L, "string", "rep", native_rep);
     add_bounded(script, L, "table", "move", native_move);
     coroutine_add(script, L);
@@ -297,3 +286,5 @@ void natives_push(struct script *script, lua_State *L) {
     walk_add(script, L);
     lua_setfield(L, -2, "walk");
 }
+
+void (*const script_natives)(struct script *script, lua_State *L) = push;

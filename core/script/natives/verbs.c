@@ -231,5 +231,5 @@ void verbs_add(struct script *script, lua_State *L) {
                                          {"progress", verb_progress}, {"line", verb_line},
                                          {"query", verb_query},       {"cancelled", verb_cancelled},
                                          {"tell", hooks_tell},        {NULL, NULL}};
-    natives_add(script, L, functions);
+    script_add(script, L, functions);
 }
