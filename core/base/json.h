@@ -13,6 +13,15 @@ static inline json_t *json_unchanged(const json_t *value) {
     return (json_t *)(uintptr_t)value;
 }
 
+/* The value if `fine`, which is what a function that makes one ends with; else it is let go, and
+ * NULL. */
+static inline json_t *json_kept(json_t *value, bool fine) {
+    if (fine)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 /* Call once before the first thread (seeds jansson's hashing). Safe to call again. */
 void json_setup(void);
 

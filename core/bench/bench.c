@@ -85,8 +85,5 @@ json_t *bench_run(const struct bench_options *options, struct error *error) {
                                    measure(&bench, error)
                              : error_no_memory(error);
     place_clear(&bench.place);
-    if (fine)
-        return bench.report;
-    json_decref(bench.report);
-    return NULL;
+    return json_kept(bench.report, fine);
 }

@@ -219,8 +219,5 @@ json_t *bench_work(const struct bench_options *options, struct error *error) {
            kinds_run(&bench, kinds, error);
     place_clear(&bench.place);
     json_decref(kinds);
-    if (fine)
-        return bench.report;
-    json_decref(bench.report);
-    return NULL;
+    return json_kept(bench.report, fine);
 }

@@ -188,8 +188,5 @@ json_t *bench_processes(const struct bench_options *options, struct error *error
            measure_all(&bench, kinds, error);
     place_clear(&bench.place);
     json_decref(kinds);
-    if (fine)
-        return bench.report;
-    json_decref(bench.report);
-    return NULL;
+    return json_kept(bench.report, fine);
 }

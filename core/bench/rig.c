@@ -122,12 +122,10 @@ int rig_priority(const struct rig *rig, uint32_t *random) {
 json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, int priority) {
     json_t *spec = json_object();
     (void)rig;
-    if (spec && json_put_text(spec, "handler", handler) &&
-        json_put(spec, "priority", json_integer(priority)) &&
-        (!payload || json_is_null(payload) || json_put(spec, "payload", json_deep_copy(payload))))
-        return spec;
-    json_decref(spec);
-    return NULL;
+    return json_kept(spec, spec && json_put_text(spec, "handler", handler) &&
+                               json_put(spec, "priority", json_integer(priority)) &&
+                               (!payload || json_is_null(payload) ||
+                                json_put(spec, "payload", json_deep_copy(payload))));
 }
 
 /* As a program would keep them that creates many: only the priorities change. */

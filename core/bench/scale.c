@@ -232,8 +232,5 @@ json_t *bench_scale(const struct bench_options *options, const int64_t *rows, si
                                    measure_all(&bench, rows, count, error)
                              : error_no_memory(error);
     place_clear(&bench.place);
-    if (fine)
-        return bench.report;
-    json_decref(bench.report);
-    return NULL;
+    return json_kept(bench.report, fine);
 }

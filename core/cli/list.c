@@ -276,10 +276,7 @@ json_t *list_filters(const struct flags *flags, struct error *error) {
     for (size_t i = 0; fine && i < flags->count; i++)
         if (flags->given[i].flag.form & FLAG_FILTER)
             fine = filter_read(filters, &flags->given[i], error);
-    if (fine)
-        return filters;
-    json_decref(filters);
-    return NULL;
+    return json_kept(filters, fine);
 }
 
 bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,

@@ -34,11 +34,9 @@ json_t *cleanup_part(const json_t *plan, const struct cleanup *cleanup) {
     json_t *pass =
         json_pack("[I, I, I, I]", (json_int_t)cleanup->ended, (json_int_t)cleanup->attempt[0],
                   (json_int_t)cleanup->attempt[1], (json_int_t)cleanup->attempt[2]);
-    if (part && json_put(part, "part", json_integer(cleanup->part)) &&
-        json_put(part, "empty", json_integer(cleanup->empty)) && json_put(part, "pass", pass))
-        return part;
-    json_decref(part);
-    return NULL;
+    return json_kept(part, part && json_put(part, "part", json_integer(cleanup->part)) &&
+                               json_put(part, "empty", json_integer(cleanup->empty)) &&
+                               json_put(part, "pass", pass));
 }
 
 static bool read_whole(const json_t *plan, const char *key, int64_t low, int64_t high,

@@ -468,8 +468,5 @@ json_t *command_rest(const json_t *object, const struct command *command) {
                            "after", (json_int_t)command->after, "upto", (json_int_t)command->upto,
                            "done", (json_int_t)command->done, "held",
                            command->held.jobs ? held_to_json(&command->held) : NULL);
-    if (rest && on && json_object_set_new(rest, "goes_on", on) == 0)
-        return rest;
-    json_decref(rest);
-    return NULL;
+    return json_kept(rest, rest && on && json_object_set_new(rest, "goes_on", on) == 0);
 }

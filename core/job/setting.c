@@ -226,10 +226,7 @@ static json_t *pair_from_text(const char *text) {
     bool fine =
         pair && json_array_append_new(pair, size ? scalar_from_text(low) : json_null()) == 0 &&
         json_array_append_new(pair, colon[1] ? scalar_from_text(colon + 1) : json_null()) == 0;
-    if (fine)
-        return pair;
-    json_decref(pair);
-    return NULL;
+    return json_kept(pair, fine);
 }
 
 /* Two whole numbers as an array or under their names; one that is absent stays as it is. */

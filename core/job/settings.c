@@ -417,10 +417,7 @@ static json_t *row_to_json(const struct settings *settings, size_t row) {
                 json_put(object, "known_as", alias_names(table[row].name));
     free(text);
     json_decref(value);
-    if (fine)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_kept(object, fine);
 }
 
 json_t *settings_to_json(const struct settings *settings) {

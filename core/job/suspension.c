@@ -56,10 +56,7 @@ json_t *held_to_json(const struct held *held) {
     bool fine = object && json_put(object, "jobs", json_integer(held->jobs));
     for (int i = 0; fine && i < SUSPENSIONS; i++)
         fine = !held->by[i] || json_put(object, names[i], json_integer(held->by[i]));
-    if (fine)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_kept(object, fine);
 }
 
 void held_from_json(struct held *held, const json_t *object) {

@@ -81,13 +81,10 @@ void script_boot(struct script *script, lua_State *L) {
 
 static json_t *problem_new(const char *file, const char *message) {
     json_t *problem = json_object();
-    if (problem &&
-        (!*file ||
-         (json_put_text(problem, "file", file) && json_put(problem, "line", json_integer(1)))) &&
-        json_put_text(problem, "message", message))
-        return problem;
-    json_decref(problem);
-    return NULL;
+    return json_kept(problem, problem &&
+                                  (!*file || (json_put_text(problem, "file", file) &&
+                                              json_put(problem, "line", json_integer(1)))) &&
+                                  json_put_text(problem, "message", message));
 }
 
 json_t *script_endless(const struct script *script, const char *what, time_ms span) {

@@ -163,8 +163,5 @@ json_t *instants_resolve(const json_t *object, const struct zone *zone, time_ms 
     fine = fine && members_settle(own, &wall, now, error) &&
            part_settle(own, "query", &wall, now, error) &&
            part_settle(own, "filters", &wall, now, error);
-    if (fine)
-        return own;
-    json_decref(own);
-    return NULL;
+    return json_kept(own, fine);
 }

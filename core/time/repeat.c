@@ -37,10 +37,8 @@ json_t *repeat_date(const struct zone *zone, time_ms at) {
     char local[LOCAL_TEXT_SIZE];
     json_t *date = json_object();
     repeat_local(zone, at, local);
-    if (date && json_put_text(date, "local", local) && json_put_time(date, "utc", at))
-        return date;
-    json_decref(date);
-    return NULL;
+    return json_kept(date,
+                     date && json_put_text(date, "local", local) && json_put_time(date, "utc", at));
 }
 
 bool repeat_dates(json_t *array, const struct cycle *cycle, time_ms after, time_ms shift,

@@ -59,10 +59,7 @@ static json_t *ids_read(const struct flags *flags, struct error *error) {
         fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
                (json_array_append_new(ids, json_integer(id)) == 0 || error_no_memory(error));
     }
-    if (fine)
-        return ids;
-    json_decref(ids);
-    return NULL;
+    return json_kept(ids, fine);
 }
 
 /* ---- looking ---- */

@@ -1,6 +1,7 @@
 /* What a handler does through `job`: the natives behind lua/moonshift/job.lua (rules §20: progress,
  * lines, cancelled). Expected failure returns nil, message; the Lua half raises it where the
  * handler called. */
+#include "base/json.h"
 #include "base/text.h"
 #include "script/handle.h"
 #include "script/hooks.h"
@@ -52,10 +53,7 @@ static json_t *read_spec(lua_State *L, struct error *error) {
     if (ok && !handler)
         ok = error_set(error, ERROR_INVALID, "handler: not valid UTF-8 (expected a name)");
     ok = ok && put_new(spec, "handler", handler, error);
-    if (ok)
-        return spec;
-    json_decref(spec);
-    return NULL;
+    return json_kept(spec, ok);
 }
 
 /* ---- in short ---- */

@@ -106,10 +106,7 @@ static json_t *batch_failures(struct engine *engine, const json_t *batch, size_t
         fine = fine && failures_page(engine, filters, &after, list, limit, error);
     while (fine && after);
     json_decref(filters);
-    if (fine)
-        return list;
-    json_decref(list);
-    return NULL;
+    return json_kept(list, fine);
 }
 
 static bool id_read(const struct flags *flags, int64_t *id, struct error *error) {

@@ -50,10 +50,7 @@ static json_t *line_object(const struct reading *reading, struct error *error) {
         object = json_read(lines->text, lines->size, "JSON", error);
     bool fine =
         object && (json_is_object(object) || json_refuse("the line", object, "an object", error));
-    if (fine && check(reading->from, object, error))
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_kept(object, fine && check(reading->from, object, error));
 }
 
 static bool is_blank(const char *text) {

@@ -32,12 +32,10 @@ static bool row_says_something(const json_t *row) {
 /* Puts the members of `counts` and `metrics` beside the name, so that they are columns. */
 static json_t *row_make(const json_t *definition) {
     json_t *row = json_object();
-    if (row && json_object_update(row, json_object_get(definition, "metrics")) == 0 &&
-        json_object_update(row, json_object_get(definition, "counts")) == 0 &&
-        json_put(row, "name", json_incref(json_object_get(definition, "name"))))
-        return row;
-    json_decref(row);
-    return NULL;
+    return json_kept(row,
+                     row && json_object_update(row, json_object_get(definition, "metrics")) == 0 &&
+                         json_object_update(row, json_object_get(definition, "counts")) == 0 &&
+                         json_put(row, "name", json_incref(json_object_get(definition, "name"))));
 }
 
 /* A row for every handler that has, or had, any job. */

@@ -58,8 +58,5 @@ json_t *store_history(struct store *store, time_ms now, struct error *error) {
     json_t *status = json_object();
     bool done = status && status_fill(store, status, now, error);
     look_end(store, own);
-    if (done)
-        return status;
-    json_decref(status);
-    return NULL;
+    return json_kept(status, done);
 }

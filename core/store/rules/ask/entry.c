@@ -47,10 +47,7 @@ static json_t *lines_of(const char *text) {
 static json_t *entry_lines(struct row *row) {
     const char *text = row_text(row, ENTRY_LINES);
     json_t *lines = text ? lines_of(text) : NULL;
-    if (json_array_size(lines) > 0)
-        return lines;
-    json_decref(lines);
-    return NULL;
+    return json_kept(lines, json_array_size(lines) > 0);
 }
 
 /* Of an end: when it goes, as far as that is known. */

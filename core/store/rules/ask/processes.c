@@ -223,10 +223,7 @@ json_t *store_process_instances(struct store *store, const json_t *filters,
     json_t *rows = variables_known(store, filters, error)
                        ? query_list(store, &process_instance_table, filters, page, error)
                        : NULL;
-    if (!rows || searched_show(store, rows, error))
-        return rows;
-    json_decref(rows);
-    return NULL;
+    return json_kept(rows, !rows || searched_show(store, rows, error));
 }
 
 static const struct filter past_filters[] = {
@@ -514,11 +511,9 @@ json_t *store_process_instance(struct store *store, int64_t id, time_ms now, str
         return NULL;
     }
     json_put_text(found, "state", state);
-    if ((json_object_get(found, "how") || show_frame(store, found, id, error)) &&
-        show_large(store, found, id, error))
-        return found;
-    json_decref(found);
-    return NULL;
+    return json_kept(found,
+                     (json_object_get(found, "how") || show_frame(store, found, id, error)) &&
+                         show_large(store, found, id, error));
 }
 
 /* What belongs to an instance and waits, at most a thousand of each kind. */
@@ -588,8 +583,5 @@ json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct 
     done = json_put(facts, "why", why) && why && process_put_text(facts, id);
     json_decref(frame);
     look_end(store, own);
-    if (done)
-        return facts;
-    json_decref(facts);
-    return NULL;
+    return json_kept(facts, done);
 }

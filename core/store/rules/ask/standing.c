@@ -119,8 +119,5 @@ json_t *store_standing(struct store *store, const char *key, struct error *error
     bool done = known == YES && read_frames(store, key, found, error) &&
                 read_incidents(store, key, found, error);
     look_end(store, own);
-    if (done)
-        return found;
-    json_decref(found);
-    return NULL;
+    return json_kept(found, done);
 }

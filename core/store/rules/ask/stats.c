@@ -120,11 +120,9 @@ static bool places_scans(const struct places *places, struct store *store, struc
 static json_t *stats_places(struct store *store, json_t *total, int64_t max, time_ms now,
                             struct error *error) {
     struct places places = {json_object(), total, max, now};
-    if (places.by_definition && places_group(&places, store, error) &&
-        places_scans(&places, store, error))
-        return places.by_definition;
-    json_decref(places.by_definition);
-    return NULL;
+    return json_kept(places.by_definition, places.by_definition &&
+                                               places_group(&places, store, error) &&
+                                               places_scans(&places, store, error));
 }
 
 /* ---- definitions ---- */
@@ -289,10 +287,7 @@ static json_t *stats_metrics(struct store *store, int64_t definition, struct err
         if (row_int32(rows, 0) >= 0 && row_int32(rows, 0) < METRIC_COUNT)
             json_put(metrics, metric_name((enum metric)row_int32(rows, 0)),
                      json_integer(row_int(rows, 1)));
-    if (step == NO)
-        return metrics;
-    json_decref(metrics);
-    return NULL;
+    return json_kept(metrics, step == NO);
 }
 
 /* Unlike json_put: no value is a failure. */
@@ -388,10 +383,7 @@ static json_t *stats_places_whole(struct store *store, json_t *total, time_ms no
                                   struct error *error) {
     json_t *places =
         look_whole(store, true, error) ? stats_places(store, total, 0, now, error) : NULL;
-    if (places && look_whole(store, false, error))
-        return places;
-    json_decref(places);
-    return NULL;
+    return json_kept(places, places && look_whole(store, false, error));
 }
 
 static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
@@ -430,8 +422,5 @@ static bool stats_look(struct store *store, json_t *stats, time_ms now, struct e
 json_t *store_stats(struct store *store, time_ms now, struct error *error) {
     json_t *stats = json_object();
     json_t *log = stats ? store->engine->log(store, error) : NULL;
-    if (stats_put(stats, "log", log) && stats_look(store, stats, now, error))
-        return stats;
-    json_decref(stats);
-    return NULL;
+    return json_kept(stats, stats_put(stats, "log", log) && stats_look(store, stats, now, error));
 }

@@ -1,5 +1,6 @@
 /* verify.c - is the store whole, and is every job in exactly one place? */
 #include "store/rules/process/verify.h"
+#include "base/json.h"
 #include "store/rules/create/intake.h"
 #include "store/rules/ground/state.h"
 #include "store/rules/place/places.h"
@@ -203,8 +204,5 @@ json_t *store_verify(struct store *store, const struct store_heard *heard, struc
     db_question_patient(&store->db);
     bool done = look_whole(store, true, error) && verify_all(store, found, heard, error);
     look_end(store, own);
-    if (done)
-        return found;
-    json_decref(found);
-    return NULL;
+    return json_kept(found, done);
 }

@@ -443,8 +443,5 @@ json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *er
     executor_list_clear(&why.executors);
     text_clear(&why.text);
     look_end(store, own);
-    if (done)
-        return why.answer;
-    json_decref(why.answer);
-    return NULL;
+    return json_kept(why.answer, done);
 }

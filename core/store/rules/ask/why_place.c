@@ -367,10 +367,7 @@ static json_t *sentence(struct looker *looker, const json_t *place) {
     if (done && !json_put_text(looker->row, "text", looker->text.data))
         done = error_no_memory(looker->error);
     text_clear(&looker->text);
-    if (done)
-        return looker->row;
-    json_decref(looker->row);
-    return NULL;
+    return json_kept(looker->row, done);
 }
 
 static json_t *sentences(struct looker *looker) {

@@ -152,10 +152,7 @@ static json_t *fill_fresh(struct store *store, const struct batch *batch, const 
                 id_set_add(&filling->ids, json_integer_value(id), &fresh)) &&
                (!fresh || json_array_append(list, id) == 0);
     }
-    if (done)
-        return list;
-    json_decref(list);
-    return NULL;
+    return json_kept(list, done);
 }
 
 static bool fill_add(struct store *store, int64_t id, const json_t *ids, struct error *error) {

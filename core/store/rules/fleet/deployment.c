@@ -1,6 +1,7 @@
 /* deployment.c - script folders as the store keeps them, and the definitions they declare
  * (rules §13). */
 #include "base/crash_point.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "job/command.h"
 #include "store/rules/fleet/executor_list.h"
@@ -304,10 +305,7 @@ static json_t *deployment_rows(struct store *store, struct row *rows, json_t *(*
             row_done(rows);
             step = FAILED;
         }
-    if (step == NO)
-        return array;
-    json_decref(array);
-    return NULL;
+    return json_kept(array, step == NO);
 }
 
 json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error) {

@@ -257,13 +257,12 @@ static bool unserved_put_facts(json_t *object, const struct unserved_jobs *unser
 static json_t *unserved_to_json(const struct unserved_jobs *unserved) {
     json_t *object = json_object();
     bool more = unserved->count > UNSERVED_MAX;
-    if (json_put_text(object, "kind", unserved->kind) &&
-        json_put_text(object, "text", unserved->text) &&
-        json_put(object, "count", json_integer(more ? UNSERVED_MAX : unserved->count)) &&
-        json_put(object, "more", json_boolean(more)) && unserved_put_facts(object, unserved))
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_kept(object, json_put_text(object, "kind", unserved->kind) &&
+                                 json_put_text(object, "text", unserved->text) &&
+                                 json_put(object, "count",
+                                          json_integer(more ? UNSERVED_MAX : unserved->count)) &&
+                                 json_put(object, "more", json_boolean(more)) &&
+                                 unserved_put_facts(object, unserved));
 }
 
 static json_t *list_to_json(const struct unserved_list *all) {

@@ -130,10 +130,7 @@ static json_t *letter_of(const struct unit_message *one, int64_t id) {
     fine = fine && (one->until == TIME_NONE ||
                     json_put(letter, "until", json_integer((json_int_t)one->until)));
     fine = fine && (!id || json_put(letter, "id", json_integer((json_int_t)id)));
-    if (fine)
-        return letter;
-    json_decref(letter);
-    return NULL;
+    return json_kept(letter, fine);
 }
 
 /* The variables of a message. What cannot be read has another *key, by which the job fails. */

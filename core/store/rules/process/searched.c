@@ -79,10 +79,7 @@ static json_t *shown(struct store *store, int64_t instance, struct error *error)
         for (int column = 1; column <= 3; column++)
             if (row_type(row, column) != ROW_NULL)
                 json_object_set_new(object, row_text(row, 0), query_column(row, column));
-    if (step == NO)
-        return object;
-    json_decref(object);
-    return NULL;
+    return json_kept(object, step == NO);
 }
 
 static bool show_all(struct store *store, json_t *rows, bool some, struct error *error) {

@@ -112,11 +112,9 @@ static bool jobs_move(struct store *store, const struct starts *starts, const js
 /* What the job says: the declared keys, with a handler that may be named, and its version. */
 static json_t *timer_said(const json_t *timer, int64_t version) {
     json_t *said = json_deep_copy(json_object_get(timer, "spec"));
-    if (said && json_put_text(said, "handler", "start") &&
-        json_put(said, "payload", json_pack("{sI}", "version", (json_int_t)version)))
-        return said;
-    json_decref(said);
-    return NULL;
+    return json_kept(
+        said, said && json_put_text(said, "handler", "start") &&
+                  json_put(said, "payload", json_pack("{sI}", "version", (json_int_t)version)));
 }
 
 static bool timer_create(struct store *store, const struct starts *starts, const json_t *timer,

@@ -1,4 +1,5 @@
 #include "store/rules/process/subscription.h"
+#include "base/json.h"
 #include "store/rules/ground/query.h"
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
@@ -48,10 +49,7 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
         json_array_append_new(list, receiver_read(rows));
-    if (step == NO)
-        return list;
-    json_decref(list);
-    return NULL;
+    return json_kept(list, step == NO);
 }
 
 json_t *subscription_receivers(struct store *store, const struct message_to *to,

@@ -115,8 +115,5 @@ json_t *ask_dates(struct store *store, const struct question *question, struct e
     bool done = dates && schedule_job(store, question->name, &job, error) == YES &&
                 (!job || cycle_dates(store, job, count, dates, error));
     look_end(store, own);
-    if (done)
-        return dates;
-    json_decref(dates);
-    return NULL;
+    return json_kept(dates, done);
 }

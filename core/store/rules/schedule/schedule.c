@@ -34,10 +34,7 @@ static json_t *spec_zoned(json_t *spec, const char *zone) {
     if (strcmp(zone, "UTC") == 0 || json_object_get(spec, "zone"))
         return json_incref(spec);
     json_t *zoned = json_copy(spec);
-    if (zoned && json_object_set_new(zoned, "zone", json_string(zone)) == 0)
-        return zoned;
-    json_decref(zoned);
-    return NULL;
+    return json_kept(zoned, zoned && json_object_set_new(zoned, "zone", json_string(zone)) == 0);
 }
 
 static void declared_clear(struct declared *declared) {
