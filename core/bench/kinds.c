@@ -101,18 +101,18 @@ static bool put(struct kind *kind, json_t *list, double *base) {
     return json_array_append_new(list, row) == 0 && fine;
 }
 
-static bool folder_write(const struct kind *kind, struct error *error) {
+bool kinds_folder(const struct bench *bench, const json_t *row, struct error *error) {
     const char *names[FILES_MAX];
     size_t count = 0;
-    const json_t *files = json_object_get(kind->row, "files");
+    const json_t *files = json_object_get(row, "files");
     for (; count < FILES_MAX && count < json_array_size(files); count++)
         names[count] = json_string_value(json_array_get(files, count));
-    return place_folder(&kind->bench->place, names, count, error);
+    return place_folder(&bench->place, names, count, error);
 }
 
 static bool work(struct kind *kind, struct error *error) {
     struct rig *rig = &kind->rig;
-    if (!folder_write(kind, error) ||
+    if (!kinds_folder(kind->bench, kind->row, error) ||
         !rig_open(rig, kind->bench, kind->jobs + part_of(kind, "follows"), error))
         return false;
     rig->failing = part_of(kind, "fails") + part_of(kind, "dies");
@@ -170,7 +170,7 @@ static bool measure_all(struct bench *bench, const json_t *kinds, struct found *
     return true;
 }
 
-bool kinds_check(const json_t *kinds, const char *only, struct error *error) {
+static bool kinds_check(const json_t *kinds, const char *only, struct error *error) {
     char name[64], known[512] = "";
     json_t *row;
     size_t i;
@@ -208,16 +208,22 @@ static bool kinds_run(struct bench *bench, const json_t *kinds, struct error *er
     return fine && (meter_put(bench->report, "seconds", seconds) || error_no_memory(error));
 }
 
-json_t *bench_work(const struct bench_options *options, struct error *error) {
+json_t *kinds_bench(const struct bench_options *options, const char *program,
+                    bool (*each)(struct bench *bench, const json_t *kinds, struct error *error),
+                    struct error *error) {
     struct bench bench = {.options = options, .random = 12345, .report = json_object()};
-    struct lua_program program = {.path = PROGRAM};
-    json_t *kinds = lua_program_run(&program, error);
+    struct lua_program listed = {.path = program};
+    json_t *kinds = lua_program_run(&listed, error);
     log_configure(LOG_LOGFMT, LOG_ERROR);
     bool fine = kinds && kinds_check(kinds, options->only, error) &&
                 store_writes_start(options->sync, error);
-    fine = fine && place_make(&bench.place, options->directory, error) &&
-           kinds_run(&bench, kinds, error);
+    fine =
+        fine && place_make(&bench.place, options->directory, error) && each(&bench, kinds, error);
     place_clear(&bench.place);
     json_decref(kinds);
     return json_kept(bench.report, fine);
+}
+
+json_t *bench_work(const struct bench_options *options, struct error *error) {
+    return kinds_bench(options, PROGRAM, kinds_run, error);
 }

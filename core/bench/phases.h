@@ -28,9 +28,13 @@ bool phase_idle(struct bench *bench, struct error *error);
 
 /* ---- lists of kinds (kinds.lua, processes.lua) ---- */
 
-/* False: a name of `only` is no kind's. */
-bool kinds_check(const json_t *kinds, const char *only, struct error *error);
 /* Puts what was asked for into the report. */
 bool kinds_put_asked(struct bench *bench);
+/* Writes the script folder with the files of a kind. */
+bool kinds_folder(const struct bench *bench, const json_t *row, struct error *error);
+/* The report of a bench that measures the kinds which an embedded program lists. */
+json_t *kinds_bench(const struct bench_options *options, const char *program,
+                    bool (*each)(struct bench *bench, const json_t *kinds, struct error *error),
+                    struct error *error);
 
 #endif

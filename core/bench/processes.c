@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #define PROGRAM "core/bench/processes.lua"
-enum { FILES_MAX = 4, CLIENTS_MAX = 8 };
+enum { CLIENTS_MAX = 8 };
 
 struct flow {
     struct bench *bench;
@@ -128,18 +128,9 @@ static bool put(const struct flow *flow, json_t *list) {
     return json_array_append_new(list, row) == 0 && fine;
 }
 
-static bool folder_write(const struct flow *flow, struct error *error) {
-    const char *names[FILES_MAX];
-    size_t count = 0;
-    const json_t *files = json_object_get(flow->row, "files");
-    for (; count < FILES_MAX && count < json_array_size(files); count++)
-        names[count] = json_string_value(json_array_get(files, count));
-    return place_folder(&flow->bench->place, names, count, error);
-}
-
 /* Room for the ids of the instances, too. */
 static bool work(struct flow *flow, struct error *error) {
-    if (!folder_write(flow, error) ||
+    if (!kinds_folder(flow->bench, flow->row, error) ||
         !rig_open(&flow->rig, flow->bench, flow->instances + flow->jobs, error))
         return false;
     rig_release(&flow->rig);
@@ -178,15 +169,5 @@ static bool measure_all(struct bench *bench, const json_t *kinds, struct error *
 }
 
 json_t *bench_processes(const struct bench_options *options, struct error *error) {
-    struct bench bench = {.options = options, .random = 12345, .report = json_object()};
-    struct lua_program listed = {.path = PROGRAM};
-    json_t *kinds = lua_program_run(&listed, error);
-    log_configure(LOG_LOGFMT, LOG_ERROR);
-    bool fine = kinds && kinds_check(kinds, options->only, error) &&
-                store_writes_start(options->sync, error);
-    fine = fine && place_make(&bench.place, options->directory, error) &&
-           measure_all(&bench, kinds, error);
-    place_clear(&bench.place);
-    json_decref(kinds);
-    return json_kept(bench.report, fine);
+    return kinds_bench(options, PROGRAM, measure_all, error);
 }

@@ -33,15 +33,22 @@ void outcome_lines_free(struct outcome_line *line) {
     }
 }
 
+void outcome_forget(struct outcome *outcome) {
+    unit_free(outcome->unit);
+    job_spec_free_list(outcome->created);
+    json_decref(outcome->effects);
+    outcome->unit = NULL;
+    outcome->created = NULL;
+    outcome->effects = NULL;
+}
+
 void outcome_free(struct outcome *outcome) {
     if (!outcome)
         return;
+    outcome_forget(outcome);
     job_free(outcome->job);
-    job_spec_free_list(outcome->created);
     job_free_list(outcome->follows);
-    json_decref(outcome->effects);
     outcome_lines_free(outcome->lines);
-    unit_free(outcome->unit);
     job_free(outcome->newer);
     free(outcome->message);
     free(outcome->stack);

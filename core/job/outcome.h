@@ -106,6 +106,8 @@ struct outcome {
 /* Takes the job over. NULL: no memory (the job is left to the caller). */
 struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
 void outcome_free(struct outcome *outcome);
+/* Forgets what the run would leave: its unit, the jobs it created, its effects. */
+void outcome_forget(struct outcome *outcome);
 void outcome_free_list(struct outcome *outcome);
 void outcome_lines_free(struct outcome_line *line);
 

@@ -30,12 +30,7 @@ bool outcomes_pending(const struct outcomes *outcomes) {
 
 /* As if the job had not run: what its handlers did is forgotten. */
 static void forgo(struct outcome *outcome) {
-    unit_free(outcome->unit);
-    job_spec_free_list(outcome->created);
-    json_decref(outcome->effects);
-    outcome->unit = NULL;
-    outcome->created = NULL;
-    outcome->effects = NULL;
+    outcome_forget(outcome);
     outcome->kind = OUTCOME_RETURNED;
 }
 
@@ -64,15 +59,10 @@ struct outcome *outcomes_cut(struct outcomes *outcomes, int most) {
 /* Makes it a failure of its job alone, as the store will never take what it created or asked for.
  * It is not settled before its own retry has been asked. */
 static void condemn(struct outcome *outcome, const struct error *reason) {
-    job_spec_free_list(outcome->created);
-    json_decref(outcome->effects);
-    unit_free(outcome->unit);
+    outcome_forget(outcome);
     free(outcome->message);
     free(outcome->result);
     outcome->result = NULL;
-    outcome->unit = NULL;
-    outcome->created = NULL;
-    outcome->effects = NULL;
     outcome->message = utf8_clean(reason->text, strlen(reason->text), JOB_STACK_MAX);
     outcome->kind = OUTCOME_FAILURE;
     outcome->reason = REASON_ERROR;

@@ -325,12 +325,7 @@ static void finish(struct run *run, int status, time_ms timeout) {
     script->run = NULL;
     atomic_compare_exchange_strong(&script->state.cut_job, &job, 0);
     if (!outcome_traits[outcome->kind].keeps) {
-        job_spec_free_list(outcome->created);
-        json_decref(outcome->effects);
-        unit_free(outcome->unit);
-        outcome->created = NULL;
-        outcome->effects = NULL;
-        outcome->unit = NULL;
+        outcome_forget(outcome);
         run->last_created = &outcome->created;
     }
     if (outcome->kind == OUTCOME_FAILURE && run->walks)

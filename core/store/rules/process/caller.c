@@ -36,13 +36,8 @@ bool caller_refuse(int64_t id, struct error *error) {
 bool caller_hold(struct outcome *outcome, int64_t id) {
     struct text text = {0};
     text_add(&text, REFUSED, (long long)id);
-    unit_free(outcome->unit);
-    job_spec_free_list(outcome->created);
-    json_decref(outcome->effects);
+    outcome_forget(outcome);
     free(outcome->message);
-    outcome->unit = NULL;
-    outcome->created = NULL;
-    outcome->effects = NULL;
     outcome->message = text.data;
     outcome->kind = OUTCOME_CONFLICT;
     outcome->held = true;
