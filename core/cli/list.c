@@ -14,6 +14,7 @@
 #define LIMIT_DEFAULT 50
 #define LIMIT_MAX 10000
 #define SORT_MAX 64
+#define COUNT_BUDGET 500 /* ms that nobody waits longer for a list */
 #define TITLE_SIZE 32
 
 /* A second value of the same filter makes a list of both. */
@@ -355,13 +356,40 @@ bool list_print(const struct cli *cli, const struct list *list, json_t *rows, in
     return true;
 }
 
+/* How many there are altogether, where the page does not show them all; 0: not known so soon. */
+static int64_t list_total(const struct cli *cli, struct engine *engine, const struct list *list,
+                          const json_t *rows) {
+    struct error ignored = {0};
+    if (cli->json || !list->listing->counted || !list_cut(list, rows))
+        return 0;
+    json_object_set_new(list->question, "budget", json_integer(COUNT_BUDGET));
+    json_t *count = engine_ask(engine, ASK_COUNT, list->question, &ignored);
+    int64_t total = json_integer_value(count);
+    json_decref(count);
+    return total;
+}
+
+static bool list_answer(const struct cli *cli, const struct list *list, struct engine *engine,
+                        struct error *error) {
+    const struct listing *listing = list->listing;
+    json_t *rows = list_ask(list, engine, error);
+    if (!rows || (listing->write && !listing->write(cli, list, rows, error))) {
+        json_decref(rows);
+        return false;
+    }
+    bool fine = list_print(cli, list, rows, list_total(cli, engine, list, rows), error);
+    if (fine)
+        list_warn(engine);
+    return fine;
+}
+
 bool list_show(struct cli *cli, const struct flags *flags, const struct listing *listing,
                struct error *error) {
     struct list list;
     struct engine *engine = NULL;
     bool fine = list_read(&list, flags, listing, error) &&
                 (engine = setup_replica(cli, flags, error)) &&
-                list_print(cli, &list, list_ask(&list, engine, error), 0, error);
+                list_answer(cli, &list, engine, error);
     engine_close(engine);
     list_clear(&list);
     return fine;

@@ -18,12 +18,18 @@
     }
 #define LIST_PAGE_FLAGS LIST_FLAGS("order by a field; the default is id")
 
+struct list;
+
 /* What a list shows. */
 struct listing {
     enum ask_kind kind;
     const char *things;           /* "jobs" */
     const struct column *columns; /* NULL: those that the kind shows; else they end with a NULL key,
                                      unless --columns names others */
+    /* Changes rows as people are to see them; NULL: they are shown as they are. */
+    bool (*write)(const struct cli *cli, const struct list *list, json_t *rows,
+                  struct error *error);
+    bool counted; /* of a page that is not all, how many there are altogether is said */
 };
 
 struct list {
@@ -68,7 +74,7 @@ void list_warn(struct engine *engine);
  * jobs". */
 bool list_print(const struct cli *cli, const struct list *list, json_t *rows, int64_t total,
                 struct error *error);
-/* The whole of a list whose rows are shown as they are. */
+/* The whole of a list. */
 bool list_show(struct cli *cli, const struct flags *flags, const struct listing *listing,
                struct error *error);
 /* The same of the verb's own listing. */

@@ -54,4 +54,9 @@ struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts, s
 
 void setup_clear(struct cli *cli);
 
+/* Asks one question, by an engine that is opened for it alone. Takes the question over, NULL: no
+ * memory. A new reference, or NULL with `error` filled. */
+json_t *setup_ask(struct cli *cli, const struct flags *flags, enum ask_kind kind, json_t *question,
+                  struct error *error);
+
 #endif

@@ -167,3 +167,12 @@ void output_fields(const json_t *object) {
             field_write(key, width, value, now);
     }
 }
+
+bool output_object(bool json, json_t *object, struct error *error) {
+    if (json && object)
+        return output_json(object, error);
+    if (object)
+        output_fields(object);
+    json_decref(object);
+    return object != NULL;
+}

@@ -41,4 +41,7 @@ int output_error_width(void);
 char *output_clean(const char *text, bool lines);
 char *output_value(const json_t *value, bool lines);
 
+/* An object as a document, or for people its members line by line. Takes it over; NULL: false. */
+bool output_object(bool json, json_t *object, struct error *error);
+
 #endif

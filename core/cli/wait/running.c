@@ -54,18 +54,8 @@ static bool instance_show_run(struct cli *cli, const struct flags *flags, struct
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
-    struct engine *engine = setup_reader(cli, flags, error);
     json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *instance = engine ? engine_ask(engine, ASK_INSTANCE, question, error) : NULL;
-    bool fine = instance != NULL;
-    if (fine && cli->json)
-        fine = output_json(json_incref(instance), error);
-    else if (fine)
-        output_fields(instance);
-    json_decref(instance);
-    json_decref(question);
-    engine_close(engine);
-    return fine;
+    return output_object(cli->json, setup_ask(cli, flags, ASK_INSTANCE, question, error), error);
 }
 
 static const struct flag trail_flags[] = {LIST_PAGE_FLAGS, {0}};

@@ -17,21 +17,13 @@ static bool incident_show_run(struct cli *cli, const struct flags *flags, struct
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
-    struct engine *engine = setup_reader(cli, flags, error);
     json_t *question = json_pack("{s{sI},si}", "filters", "id", (json_int_t)id, "limit", 1);
-    json_t *list = engine ? engine_ask(engine, ASK_INCIDENTS, question, error) : NULL;
-    json_t *incident = json_array_get(list, 0);
-    bool fine = list != NULL;
-    if (fine && !incident)
-        fine = error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)id);
-    else if (fine && cli->json)
-        fine = output_json(json_incref(incident), error);
-    else if (fine)
-        output_fields(incident);
+    json_t *list = setup_ask(cli, flags, ASK_INCIDENTS, question, error);
+    json_t *incident = json_incref(json_array_get(list, 0));
+    if (list && !incident)
+        error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)id);
     json_decref(list);
-    json_decref(question);
-    engine_close(engine);
-    return fine;
+    return output_object(cli->json, incident, error);
 }
 
 static const struct flag annotate_flags[] = {DRY_RUN_FLAG, {0}};

@@ -12,11 +12,13 @@ static const struct flag list_flags[] = {
     FILTERS_OF(ASK_JOBS),
     {0},
 };
-#define COUNT_BUDGET 500 /* ms that nobody waits longer for a list */
 
 /* { fraction, text } of those that run as "40% 2 of 5 files". */
-static json_t *progress_write(const struct cli *cli, json_t *rows) {
+static bool progress_write(const struct cli *cli, const struct list *list, json_t *rows,
+                           struct error *error) {
     size_t i;
+    (void)list;
+    (void)error;
     json_t *row;
     json_array_foreach(rows, i, row) {
         const json_t *progress = json_object_get(row, "progress");
@@ -29,39 +31,10 @@ static json_t *progress_write(const struct cli *cli, json_t *rows) {
         json_t *whole = json_sprintf("%s%s%s", line, text ? " " : "", text ? text : "");
         json_object_set_new(row, "progress", whole ? whole : json_null());
     }
-    return rows;
+    return true;
 }
 
-/* How many there are altogether, where the page does not show them all; 0: not known so soon. */
-static int64_t list_total(const struct cli *cli, struct engine *engine, const struct list *list,
-                          const json_t *rows) {
-    struct error ignored = {0};
-    if (cli->json || !list_cut(list, rows))
-        return 0;
-    json_object_set_new(list->question, "budget", json_integer(COUNT_BUDGET));
-    json_t *count = engine_ask(engine, ASK_COUNT, list->question, &ignored);
-    int64_t total = json_integer_value(count);
-    json_decref(count);
-    return total;
-}
-
-static const struct listing listing = {ASK_JOBS, "jobs"};
-
-static bool job_listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct list list;
-    struct engine *engine = NULL;
-    json_t *rows = NULL;
-    bool fine = list_read(&list, flags, &listing, error) &&
-                (engine = setup_replica(cli, flags, error)) &&
-                (rows = list_ask(&list, engine, error));
-    fine = fine && list_print(cli, &list, progress_write(cli, rows),
-                              list_total(cli, engine, &list, rows), error);
-    if (fine)
-        list_warn(engine);
-    engine_close(engine);
-    list_clear(&list);
-    return fine;
-}
+static const struct listing listing = {ASK_JOBS, "jobs", .write = progress_write, .counted = true};
 
 /* Says of a job that is gone where its story is. */
 static void gone(struct engine *engine, int64_t id, struct error *error) {
@@ -92,14 +65,7 @@ static json_t *job_read(struct cli *cli, const struct flags *flags, int64_t *id,
 
 static bool job_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
-    json_t *job = job_read(cli, flags, &id, error);
-    if (!job)
-        return false;
-    if (cli->json)
-        return output_json(job, error);
-    output_fields(job);
-    json_decref(job);
-    return true;
+    return output_object(cli->json, job_read(cli, flags, &id, error), error);
 }
 
 static bool stack_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -151,7 +117,7 @@ static const struct flag execute_flags[] = {
 const struct cli_command job_commands[] = {
     {"job list", "[--state STATE] [--handler NAME] [--limit N] …", "list jobs",
      "Filters are joined by and; a list, or a flag given twice, means any of them.", list_flags, 0,
-     0, false, false, job_listed_run},
+     0, false, false, list_run, &listing},
     {"job show", "ID", "show one job with its stack text", "", NULL, 1, 1, false, false,
      job_show_run},
     {"job stack", "ID", "print the stack text of a job's last failure", "", NULL, 1, 1, false,

@@ -56,11 +56,8 @@ static bool instance_run(struct cli *cli, const struct flags *flags, struct erro
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
-    struct engine *engine = setup_reader(cli, flags, error);
     json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *answer = engine ? engine_ask(engine, ASK_WHY_INSTANCE, question, error) : NULL;
-    json_decref(question);
-    engine_close(engine);
+    json_t *answer = setup_ask(cli, flags, ASK_WHY_INSTANCE, question, error);
     if (cli->json && answer)
         return output_json(answer, error);
     bool fine = answer && lines_print(answer, id, error);

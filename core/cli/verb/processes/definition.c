@@ -30,43 +30,27 @@ static bool counts_write(json_t *row) {
     return fine;
 }
 
-static const struct listing listing = {ASK_DEFINITIONS, "definitions"};
-
-static bool definition_listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct list list;
-    struct engine *engine = NULL;
-    json_t *rows = NULL;
-    bool fine = list_read(&list, flags, &listing, error) &&
-                (engine = setup_replica(cli, flags, error)) &&
-                (rows = list_ask(&list, engine, error));
-    for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
-        fine = counts_write(json_array_get(rows, i)) || error_no_memory(error);
-    if (fine && !flags_has(flags, "--sort"))
-        fine = list_own_first(rows, (size_t)list.limit, error);
-    if (fine)
-        fine = list_print(cli, &list, rows, 0, error);
-    else
-        json_decref(rows);
-    engine_close(engine);
-    list_clear(&list);
-    return fine;
+/* The folder's own come first, unless another order is asked for. */
+static bool rows_write(const struct cli *cli, const struct list *list, json_t *rows,
+                       struct error *error) {
+    for (size_t i = 0; !cli->json && i < json_array_size(rows); i++)
+        if (!counts_write(json_array_get(rows, i)))
+            return error_no_memory(error);
+    return json_object_get(list->question, "sort") ||
+           list_own_first(rows, (size_t)list->limit, error);
 }
+
+static const struct listing listing = {ASK_DEFINITIONS, "definitions", .write = rows_write};
 
 static bool definition_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     json_t *question = json_pack("{s{ss},si}", "filters", "name", flags->words[0], "limit", 1);
-    struct engine *engine = setup_reader(cli, flags, error);
-    json_t *rows = engine ? engine_ask(engine, ASK_DEFINITIONS, question, error) : NULL;
-    json_t *definition = json_array_get(rows, 0);
-    bool fine = rows && (definition || error_set(error, ERROR_NOT_FOUND,
-                                                 "unknown definition \"%s\"", flags->words[0]));
-    if (fine && cli->json)
-        fine = output_json(json_incref(definition), error);
-    else if (fine && counts_write(definition))
-        output_fields(definition);
+    json_t *rows = setup_ask(cli, flags, ASK_DEFINITIONS, question, error);
+    json_t *definition = json_incref(json_array_get(rows, 0));
+    if (rows && !definition)
+        error_set(error, ERROR_NOT_FOUND, "unknown definition \"%s\"", flags->words[0]);
     json_decref(rows);
-    json_decref(question);
-    engine_close(engine);
-    return fine;
+    bool fine = !definition || cli->json || counts_write(definition) || error_no_memory(error);
+    return output_object(cli->json, json_kept(definition, fine), error);
 }
 
 /* ---- verbs ---- */
@@ -115,7 +99,7 @@ static bool priority_run(struct cli *cli, const struct flags *flags, struct erro
 
 const struct cli_command definition_commands[] = {
     {"definition list", "[--suspended] [--overridden] …", "list definitions and their jobs", "",
-     list_flags, 0, 0, false, false, definition_listed_run},
+     list_flags, 0, 0, false, false, list_run, &listing},
     {"definition show", "NAME", "show one definition", "", NULL, 1, 1, false, false,
      definition_show_run},
     {"definition priority", "NAME N [--cascade] | NAME --clear",
