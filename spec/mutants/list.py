@@ -829,11 +829,12 @@ MUTANTS = [
     if (!outcome_traits[outcome->kind].keeps && outcome->kind == OUTCOME_RETURNED)
         return !outcome->created || !outcome->created->by_hook ||
 """), ("core/script/run.c", """
-        job_spec_free_list(outcome->created);
+        outcome_forget(outcome);
 """, """
-"""), ("core/script/run.c", """
+        struct job_spec *created = outcome->created;
         outcome->created = NULL;
-""", """
+        outcome_forget(outcome);
+        outcome->created = created;
 """)]},
     {"name": "children-lost", "by": "I15b",
      "breaks": "one of the jobs that a run creates is left out",
