@@ -95,6 +95,31 @@ describe("commands to one instance at the same time", function()
     end
   end)
 
+  -- Four of them for each task, all started before the first one has ended.
+  it("complete ten tasks once where forty programs begin together", function()
+    local list = {}
+    process.environment = "MOONSHIFT_PATIENCE=PT1M"
+    for _ = 1, TASKS do
+      assert(engine:start("two", { variables = { place = place.path } }))
+    end
+    for _ = 1, PROGRAMS do
+      for _, task in ipairs(engine:tasks():ids()) do
+        list[#list + 1] = { "task", "complete", tostring(task), "--now" }
+      end
+    end
+    local said = place.race(list)
+    process.environment = ""
+    assert.same({ ["task completed; instance N goes on\n"] = TASKS,
+      ["moonshift: no task N that is open\n"] = TASKS * (PROGRAMS - 1) }, said)
+    local called = {}
+    for id in place.log("called"):gmatch("%d+") do
+      assert.is_nil(called[id])
+      called[id] = true
+    end
+    assert.equal(TASKS, calls())
+    free()
+  end)
+
   it("give a message to its receiver once", function()
     local id = assert(engine:start("waits", { key = "k", variables = { place = place.path } }))
     once("instance N has the message", 'message "paid": nothing waits for it',
