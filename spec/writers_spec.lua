@@ -33,7 +33,7 @@ local writers = {
   ready = with(many, server "turn/set"), timer = many, parked = with(both, server "turn/set"),
   locked = with(many, server "turn/set", server "turn/lock_page"), limited = with(both,
     server "turn/set"),
-  lane = { rules "place/places", server "turn/set" },
+  lane = { rules "place/places", "core/store/rules/place/places.h", server "turn/set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.

@@ -50,6 +50,8 @@ bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
 
 /* transaction.c */
 bool postgres_draw_ids(struct store *store, int count, struct error *error);
+enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,
+                          struct error *error);
 
 /* set.c */
 bool postgres_set(struct store *store, struct set *set, struct error *error);

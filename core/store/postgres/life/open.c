@@ -89,6 +89,7 @@ static const struct store_engine engine = {
     .lock_own = postgres_lock_own,
     .lock_settles = postgres_lock_settles,
     .draw_ids = postgres_draw_ids,
+    .hold = postgres_hold,
     .bulk = postgres_bulk,
     .leave_row = postgres_leave_row,
     .left_remove = postgres_left_remove,

@@ -120,7 +120,7 @@ enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
 /* What is asked for in the flight that begins. NULL: it is asked for later, or not at all. */
 struct first {
-    struct row *meta, *work, *snapshot, *hold;
+    struct row *meta, *work, *snapshot;
 };
 
 /* A schema that has not been looked at yet may lack what is asked for. */
@@ -135,22 +135,20 @@ static bool ask_first(struct store *store, enum store_purpose purpose, struct fi
         (purpose == STORE_TURN && !(first->work && statement_send_ahead(first->work, error))))
         return false;
     first->snapshot = purpose == STORE_TURN ? reader_ask(store, error) : NULL;
-    first->hold = store->want ? place_hold_ask(store, store->want, error) : NULL;
-    return !store->want || (first->hold && statement_send_ahead(first->hold, error));
+    return true;
 }
 
-/* A hold need not be on the disk. */
-static bool unhurry(struct store *store, enum store_purpose purpose, struct error *error) {
-    return purpose != STORE_HOLD ||
-           db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "");
+/* Not what is lost without harm. */
+static bool unhurry(struct store *store, struct error *error) {
+    return db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "");
 }
 
 static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
                          enum store_purpose purpose, struct first *first, struct error *error) {
     return db_run(&store->db, error, how == LOOKING ? look_sql : begin_sql, "") &&
-           (how == LOOKING ||
-            (postgres_gate(store, how == BESIDE_CREATIONS, error) &&
-             unhurry(store, purpose, error) && ask_first(store, purpose, first, error))) &&
+           (how == LOOKING || (postgres_gate(store, how == BESIDE_CREATIONS, error) &&
+                               (purpose != STORE_HOLD || unhurry(store, error)) &&
+                               ask_first(store, purpose, first, error))) &&
            read_begun(store, how != LOOKING, begun, error);
 }
 
@@ -180,7 +178,6 @@ static bool begin_any(struct store *store, bool writing, enum store_purpose purp
 }
 
 static bool read_first(struct store *store, const struct first *first, struct error *error) {
-    store->wanted = first->hold;
     bool done = first->meta ? meta_answer(store, first->meta, error) : meta_read(store, error);
     return done && (!first->work || work_answer(store, first->work, error)) &&
            reader_answer(store, first->snapshot, error);
@@ -237,8 +234,7 @@ enum { DRAWN_MOST = 64 }; /* ids for single jobs, once a process has created som
 /* In a transaction of its own, which need not be on the disk: what uses the ids is written behind
  * it. *first 0: none are drawn, the server is not the one that wrote last. */
 static bool draw(struct store *store, int count, int64_t *first, struct error *error) {
-    return db_run(&store->db, error, begin_sql, "") &&
-           db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "") &&
+    return db_run(&store->db, error, begin_sql, "") && unhurry(store, error) &&
            postgres_gate(store, true, error) &&
            db_value(&store->db, error, first,
                     "UPDATE meta SET value=value+?1 WHERE key='next_id'"
@@ -319,6 +315,66 @@ void postgres_rollback(struct store *store) {
         return;
     abandon(store);
     transaction_rolled_back(store);
+}
+
+/* ---- the lane of a command ---- */
+
+#define HELD PLACE_HOLD("next", "token")
+
+/* Answers with the token, NULL if the lane is taken, and the rev of the frame; with nothing where
+ * the schema or the server is not the one that is known. */
+static const char hold_sql[] =
+    "WITH next AS (UPDATE meta SET value=value+1 WHERE key='next_token'"
+    " AND EXISTS(SELECT 1 FROM schema_version WHERE version=?5) AND current_schema()=?6"
+    " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
+    " RETURNING value-1 AS token), held AS (" HELD ")"
+    " SELECT (SELECT token FROM held), (SELECT rev FROM instance WHERE id=?4) FROM next";
+
+static bool hold_flight(struct store *store, const struct lane_want *want, struct row **row,
+                        struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    if (!db_run(&store->db, error, begin_sql, "") || !unhurry(store, error) ||
+        !postgres_gate(store, false, error))
+        return false;
+    *row = db_query(&store->db, error, hold_sql, "iiiiit", want->hold.lane, want->until, want->now,
+                    want->instance, store->schema.version, postgres->address.schema);
+    return *row && statement_send_ahead(*row, error) && db_run(&store->db, error, commit_sql, "") &&
+           session_land(&postgres->session, NULL, error);
+}
+
+static enum answer hold_answer(struct store *store, struct row *row, struct lane_want *want,
+                               bool *known, struct error *error) {
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step;
+    want->hold.token = row_int(row, 0);
+    want->rev = want->hold.token ? row_int(row, 1) : 0;
+    *known = true;
+    row_done(row);
+    return want->hold.token ? YES : NO;
+}
+
+/* One flight. Why it fails is for the transaction to say that comes after it. */
+enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,
+                          struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    struct error ignored = {0};
+    struct row *row = NULL;
+    *known = false;
+    if (!store->schema.version || session->lost)
+        return NO;
+    session->begins = store; /* it waits no longer for the gate than that one would */
+    session->begun = clock_monotonic();
+    session_enter(session);
+    bool done = hold_flight(store, want, &row, &ignored);
+    session->begins = NULL;
+    if (!done)
+        abandon(store);
+    session_leave(session);
+    if (done)
+        return hold_answer(store, row, want, known, error);
+    bool late = ignored.code == ERROR_INTERRUPTED;
+    return !late || transaction_late(store, session->begun, error) ? NO : FAILED;
 }
 
 /* ---- reading ---- */

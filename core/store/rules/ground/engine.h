@@ -120,6 +120,12 @@ struct store_engine {
      * every transaction can, and each creation runs alone. */
     bool (*draw_ids)(struct store *store, int count, struct error *error);
 
+    /* Outside of a transaction: holds the lane of a command in fewer requests than the transaction
+     * that every engine has. *known false: it cannot be said whether the lane may be held so. NULL:
+     * it never can. */
+    enum answer (*hold)(struct store *store, struct lane_want *want, bool *known,
+                        struct error *error);
+
     /* Writes what `kind` says of the rows that a bulk offers. */
     bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);
 

@@ -251,9 +251,6 @@ struct store {
     bool laned;        /* most jobs that the last acquisition met were in lanes, */
     bool lanes_run;    /* and three of four of them had to be parked */
     bool lanes_unheld; /* no job was parked since no command held the lane of an instance */
-    struct lane_want
-        *want;          /* what the transaction that begins is for, and where its first flight */
-    struct row *wanted; /* asks for it; NULL: it is asked for later */
     struct store_acquire_stats met;
     struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
         struct id_set now, before;

@@ -255,18 +255,12 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
     return true;
 }
 
-struct row *place_hold_ask(struct store *store, const struct lane_want *want, struct error *error) {
-    return db_query(&store->db, error,
-                    "INSERT INTO lane(id, token, owner, until) SELECT ?1, value, 0, ?2 FROM meta"
-                    " WHERE key='next_token' AND NOT EXISTS(SELECT 1 FROM lane WHERE id=(~?1)"
-                    " AND until>?3) ON CONFLICT(id) DO UPDATE SET token=excluded.token,"
-                    " until=excluded.until WHERE lane.until<=?3"
-                    " RETURNING token, (SELECT rev FROM instance WHERE id=?4)",
-                    "iiii", want->hold.lane, want->until, want->now, want->instance);
-}
-
-enum answer place_hold_answer(struct store *store, struct row *row, struct lane_want *want,
-                              struct error *error) {
+enum answer place_hold_until(struct store *store, struct lane_want *want, struct error *error) {
+    static const char sql[] =
+        PLACE_HOLD("(SELECT value AS token FROM meta WHERE key='next_token') AS next",
+                   "token, (SELECT rev FROM instance WHERE id=?4)");
+    struct row *row = db_query(&store->db, error, sql, "iiii", want->hold.lane, want->until,
+                               want->now, want->instance);
     enum answer held = db_step(&store->db, row, error);
     CRASH_POINT("lane_held");
     if (held != YES)
@@ -274,6 +268,7 @@ enum answer place_hold_answer(struct store *store, struct row *row, struct lane_
     want->hold.token = row_int(row, 0);
     want->rev = row_int(row, 1);
     row_done(row);
+    meta_token(store);
     return YES;
 }
 

@@ -134,11 +134,14 @@ bool place_recount(struct store *store, const struct definition *definition, str
 bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, struct error *error);
 /* The same for a command, until an instant, with the token that is given out next. One that held it
  * longer than it said has lost it. With the lane goes one beside it, ~lane, for what ends an
- * instance while a run has the lane: of the two, commands hold one. In two parts, for the first
- * flight of a transaction. NO: the lane runs. */
-struct row *place_hold_ask(struct store *store, const struct lane_want *want, struct error *error);
-enum answer place_hold_answer(struct store *store, struct row *row, struct lane_want *want,
-                              struct error *error);
+ * instance while a run has the lane: of the two, commands hold one. NO: the lane runs. */
+enum answer place_hold_until(struct store *store, struct lane_want *want, struct error *error);
+/* The statement of it: ?1 the lane, ?2 until, ?3 now. `tokens` has a row with the token. */
+#define PLACE_HOLD(tokens, told)                                                                   \
+    "INSERT INTO lane(id, token, owner, until) SELECT ?1, token, 0, ?2 FROM " tokens               \
+    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~?1) AND until>?3)"                            \
+    " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until"                    \
+    " WHERE lane.until<=?3 RETURNING " told
 /* The same for a command, from the executor that has it and that has died. */
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
                       time_ms until, bool *taken, struct error *error);

@@ -39,58 +39,56 @@ bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, st
     return found != FAILED;
 }
 
-/* The token is that of the question. */
-static enum answer take_from_dead(struct store *store, struct lane_want *want, int64_t token,
-                                  int64_t owner, struct error *error) {
-    bool taken = false;
-    if (!owner || owner == store->self.id || !store->engine->has_died(store, owner))
-        return NO;
-    if (!place_hold_after(store, want->hold.lane, token, owner, want->until, &taken, error))
-        return FAILED;
-    want->hold.token = taken ? token : 0;
-    return taken ? YES : NO;
+static enum answer hold_end(struct store *store, enum answer held, struct error *error) {
+    if (held == YES)
+        return store_commit(store, error) ? YES : FAILED;
+    store_rollback(store);
+    return held;
 }
 
-/* NO: it is taken, by a run of *owner, or by a command if that is 0. */
-static enum answer hold_take(struct store *store, struct lane_want *want, int64_t token,
-                             int64_t *owner, struct error *error) {
-    struct row *row = store->wanted ? store->wanted : place_hold_ask(store, want, error);
-    store->wanted = NULL;
-    *owner = 0;
-    enum answer held = place_hold_answer(store, row, want, error);
-    if (held != NO)
+/* NO: it is taken, by a run or by a command. */
+static enum answer hold(struct store *store, struct lane_want *want, struct error *error) {
+    bool known = false;
+    enum answer held = store->engine->hold ? store->engine->hold(store, want, &known, error) : NO;
+    if (held != NO || known)
         return held;
-    if (db_value(&store->db, error, owner, "SELECT owner FROM lane WHERE id=?1", "i",
-                 want->hold.lane) == FAILED)
+    if (!store_begin(store, STORE_HOLD, error))
         return FAILED;
-    return take_from_dead(store, want, token, *owner, error);
+    return hold_end(store, place_hold_until(store, want, error), error);
+}
+
+/* The run of this owner has it. */
+static enum answer take_from_dead(struct store *store, struct lane_want *want, int64_t owner,
+                                  struct error *error) {
+    bool taken = false;
+    if (owner == store->self.id || !store->engine->has_died(store, owner))
+        return NO;
+    if (!store_begin(store, STORE_HOLD, error))
+        return FAILED;
+    const int64_t token = meta_token(store);
+    if (!place_hold_after(store, want->hold.lane, token, owner, want->until, &taken, error))
+        return hold_end(store, FAILED, error);
+    want->hold.token = taken ? token : 0;
+    return hold_end(store, taken ? YES : NO, error);
 }
 
 /* What ends the instance does not mind a run: it holds what keeps other commands off. */
-static enum answer hold_take_any(struct store *store, struct lane_want *want, struct error *error) {
-    const int64_t token = meta_token(store);
-    int64_t owner = 0, none = 0;
-    enum answer held = hold_take(store, want, token, &owner, error);
-    if (held != NO || !want->ends || !owner)
-        return held;
-    want->hold.lane = ~want->hold.lane;
-    return hold_take(store, want, token, &none, error);
-}
-
 enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error) {
     const int64_t lane = want->hold.lane;
+    int64_t owner = 0;
     want->hold.token = want->rev = 0;
-    store->want = want;
-    store->wanted = NULL;
-    bool begun = store_begin(store, STORE_HOLD, error);
-    enum answer held = begun ? hold_take_any(store, want, error) : FAILED;
-    store->want = NULL;
-    store->wanted = NULL;
-    if (held == YES)
-        return store_commit(store, error) ? YES : FAILED;
-    want->hold.lane = lane;
-    if (begun)
-        store_rollback(store);
+    enum answer held = hold(store, want, error);
+    if (held == NO && db_value(&store->db, error, &owner, "SELECT owner FROM lane WHERE id=?1", "i",
+                               lane) == FAILED)
+        return FAILED;
+    if (owner)
+        held = take_from_dead(store, want, owner, error);
+    if (held != NO || !want->ends || !owner)
+        return held;
+    want->hold.lane = ~lane;
+    held = hold(store, want, error);
+    if (held != YES)
+        want->hold.lane = lane;
     return held;
 }
 
