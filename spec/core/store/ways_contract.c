@@ -7,7 +7,24 @@
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
-enum ending { PLAIN, CREATES, FAILS, DIES, SNOOZES, CONFLICTS, KEYED, REFUSED, UNIT, WAYS };
+enum ending {
+    PLAIN,
+    CREATES,
+    FAILS,
+    DIES,
+    SNOOZES,
+    CONFLICTS,
+    KEYED,
+    REFUSED,
+    UNIT,
+    WAYS,
+    RETURNS = WAYS, /* and more, of runs whose job goes beside them */
+    CANCELS,
+    SKIPS,
+    FAILS_WITHIN, /* at another activity than its own */
+    DIES_WITHIN,
+    WAYS_BESIDE
+};
 enum { FILL = 4 }; /* plain runs before them: so many are fenced with others */
 
 /* The ends of a turn: those of many that end together, then those of the pair. */
@@ -54,9 +71,14 @@ static void fail(struct outcome *outcome) {
 static void end(struct ends *ends, int at, enum ending way) {
     struct outcome *outcome = &ends->pair[at];
     ends->ids[at] = outcome->job->id;
-    if (way == FAILS || way == DIES)
+    static char within[] = "within";
+    static const enum outcome_kind kinds[WAYS_BESIDE] = {
+        [RETURNS] = OUTCOME_RETURNED, [CANCELS] = OUTCOME_CANCELLED, [SKIPS] = OUTCOME_SKIPPED};
+    outcome->kind = kinds[way];
+    if (way == FAILS || way == DIES || way == FAILS_WITHIN || way == DIES_WITHIN)
         fail(outcome);
-    outcome->permanent = way == DIES;
+    outcome->permanent = way == DIES || way == DIES_WITHIN;
+    outcome->failed_activity = way == FAILS_WITHIN || way == DIES_WITHIN ? within : NULL;
     if (way == SNOOZES || way == CONFLICTS) {
         outcome->kind = way == SNOOZES ? OUTCOME_SNOOZE : OUTCOME_CONFLICT;
         outcome->due = NOW + LEASE;
@@ -84,11 +106,15 @@ static struct outcome end_of(struct job *job) {
                             .due = TIME_NONE};
 }
 
-static bool take_one(struct contract *c, struct outcome *outcome, enum ending way) {
-    struct job *job = start(c, way) ? acquire_one(c, c->store, NOW) : NULL;
+static bool take(struct contract *c, struct outcome *outcome) {
+    struct job *job = acquire_one(c, c->store, NOW);
     if (job)
         *outcome = end_of(job);
     return job != NULL;
+}
+
+static bool take_one(struct contract *c, struct outcome *outcome, enum ending way) {
+    return start(c, way) && take(c, outcome);
 }
 
 static bool run(struct contract *c, struct ends *ends, const enum ending ways[2]) {
@@ -412,7 +438,73 @@ static void verb_behind(struct contract *c) {
     behind_end(c, &behind);
 }
 
+/* ---- what cuts a run off, in the turn in which that ends ---- */
+
+/* Two runs of one instance: the unit of that at `cuts` removes the job of the other one. */
+static bool run_cut(struct contract *c, struct ends *ends, int cuts, enum ending way) {
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct step start = step_of(id, process, 0, F1);
+    ends->pair = &ends->list[FILL];
+    for (int i = 0; i < 2; i++) {
+        step_job(&start, i, "side", 3 + i);
+        start.jobs[i].job.exclusive = false;
+        start.jobs[i].job.lane_id = 0;
+    }
+    bool done = settle_step(c, NULL, &start, NULL) == SETTLED;
+    for (int i = 0; done && i < 2; i++)
+        done = take(c, &ends->pair[i]);
+    for (int i = 0; done && i < FILL; i++)
+        done = take_one(c, &ends->list[i], PLAIN);
+    if (!done)
+        return false;
+    end(ends, cuts, UNIT);
+    end(ends, 1 - cuts, way);
+    ends->steps[cuts].left =
+        (struct unit_wait){id, ends->pair[1 - cuts].job->execution, UNIT_JOB, 0};
+    step_unit(&ends->steps[cuts]);
+    return true;
+}
+
+/* Nothing of the job is left, in whichever place. */
+static bool is_gone(struct contract *c, int64_t id) {
+    static const char *const places[] = {"live", "job", "ready", "timer", "locks"};
+    int64_t left = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        left += number_of(c, "count(*)", places[i], "id", id);
+    return left == 0;
+}
+
+static bool cut(struct contract *c, int cuts, enum ending way) {
+    struct ends alone = {0}, together = {0};
+    const int other = 1 - cuts;
+    bool done = run_cut(c, &alone, cuts, way) && turn(c, &alone, 0, FILL) &&
+                turn(c, &alone, FILL, ALL - 1) && turn(c, &alone, ALL - 1, ALL);
+    done = done && run_cut(c, &together, cuts, way) && turn(c, &together, 0, ALL);
+    done = done && same(c, alone.ids[other], together.ids[other]) &&
+           alone.pair[other].settled == together.pair[other].settled &&
+           is_gone(c, together.ids[other]);
+    if (!done)
+        printf("# way %d, cut off %s\n", way, cuts ? "behind it" : "before it");
+    forget(&alone);
+    forget(&together);
+    return done;
+}
+
+static void cuts_off(struct contract *c) {
+    static const enum ending ways[] = {FAILS,   DIES,    SNOOZES, CONFLICTS,    UNIT,
+                                       RETURNS, CANCELS, SKIPS,   FAILS_WITHIN, DIES_WITHIN};
+    process = order(c);
+    c->settings.failed_job_wait = LEASE;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        EXPECT(cut(c, 0, ways[i]));
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        EXPECT(cut(c, 1, ways[i]));
+    c->settings.failed_job_wait = 0;
+}
+
 static const struct check checks[] = {
+    {"what is cut off in the turn in which it ends is written as if that had come before",
+     cuts_off},
     {"what ends in one turn is written as if it had ended alone", pairs},
     {"a verb of a run finds the job that an earlier run has created", verb_ahead},
     {"what ends an instance finds what an earlier run of it has left and created", units},

@@ -83,12 +83,10 @@ static const struct {
                      " AS place, " EACH " AS message) AS k CROSS JOIN LATERAL"
                      " (SELECT ctid AS spot FROM job WHERE id=k.id OFFSET 0) AS j"
                      " WHERE job.ctid=j.spot", failed},
-    [BULK_FAILED_READY] = {"INSERT INTO ready(stream, rank, place, id, lane) SELECT * FROM"
-                           " (SELECT " EACH " AS stream, " EACH " AS rank, " EACH " AS place, " EACH
-                           " AS id, " EACH " AS lane) AS k" STILL_THERE, failed_ready},
-    [BULK_FAILED_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane) SELECT * FROM"
-                           " (SELECT " EACH " AS due, " EACH " AS id, " EACH " AS stream, " EACH
-                           " AS rank, " EACH " AS lane) AS k" STILL_THERE, failed_timer},
+    [BULK_FAILED_READY] = {"INSERT INTO ready(stream, rank, place, id, lane)"
+                           " SELECT " EACH4 ", " EACH, failed_ready},
+    [BULK_FAILED_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)"
+                           " SELECT " EACH4 ", " EACH, failed_timer},
     [BULK_KEYS] = {"DELETE FROM unique_key WHERE ctid=ANY(ARRAY(SELECT u.spot FROM (SELECT " EACH
                    " AS definition, " EACH " AS key, " EACH " AS job, " EACH " AS now) AS k"
                    " CROSS JOIN LATERAL (SELECT ctid AS spot FROM unique_key"

@@ -131,12 +131,31 @@ static void fenced_found(struct set *set, int64_t token) {
         (*found)->way = WAY_OTHERS;
 }
 
+static bool unit_cuts(const struct unit *unit, int64_t instance) {
+    for (size_t i = 0; i < unit->left_count; i++)
+        if (unit->left[i].instance == instance && unit->left[i].what & UNIT_JOB)
+            return true;
+    for (size_t i = 0; i < unit->instance_count; i++)
+        if (unit->instances[i].id == instance && !unit->instances[i].frame)
+            return true;
+    return false;
+}
+
+/* True if a unit of the list may remove the job. It must find the lock, which tells what it
+ * removes from what has ended. */
+static bool is_cut_off(const struct job *job, const struct outcome *outcomes) {
+    for (; job->instance_id && outcomes; outcomes = outcomes->next)
+        if (outcomes->unit && unit_cuts(outcomes->unit, job->instance_id))
+            return true;
+    return false;
+}
+
 /* numbers: room for ids, tokens and owners. */
 static void fenced_fill(struct fenced *fenced, const struct store *store, struct outcome *outcomes,
                         size_t room, int64_t *numbers) {
     size_t *count = &fenced->set.count;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
-        if (outcome->way == WAY_OTHERS)
+        if (outcome->way == WAY_OTHERS && !is_cut_off(outcome->job, outcomes))
             fenced->list[(*count)++] = outcome;
     fence_none(outcomes);
     qsort(fenced->list, *count, sizeof(struct outcome *), by_token);
