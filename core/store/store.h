@@ -508,6 +508,10 @@ struct lane_want {
 };
 /* Holds it in a transaction of its own. NO: it is taken. */
 enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error);
+/* Insists on a lane that is held, in the open transaction, with the lane beside it: until that is
+ * released too, no unit of its instance that is not in the lane is written. *beside: its hold. */
+bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,
+                       struct error *error);
 /* Moves on when it is free again, in the open transaction. */
 bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
                        struct error *error);

@@ -9,7 +9,7 @@ local INSTANCES, TURNS = 5, 20
 local HANDLER = [[
 return function(job)
   local file <close> = assert(io.open(%q, "a"))
-  file:write(job.id .. "\n")
+  file:write((job.id or "command") .. "\n")
   local sum = (job.variables.total or 0) + 1
   %s
 end
@@ -99,6 +99,46 @@ describe("turns that read and write one variable", function()
       prove(name)
     end)
   end
+
+  -- They set what it reads and writes. In each of its calls a dozen of them are called, so that
+  -- some are written, if they may be.
+  it("call the handler of a command beside them twice at most", function()
+    local begun = place.path .. "/begun"
+    place.write("handlers/slowly.lua", HANDLER:format(called, ([[
+  assert(io.open(%q, "w")):close()
+  os.execute("n=$(($(wc -l <%s)+12)); for i in $(seq 100); do"
+    .. " [ $(wc -l <%s) -lt $n ] || break; sleep 0.02; done")
+  job.variables.total = sum]]):format(begun, called, called)))
+    place.write("handlers/mark.lua", ([[
+return function(job)
+  os.execute("while sleep 0.02; [ ! -e %s ]; do :; done")
+  local file <close> = assert(io.open(%q, "a"))
+  file:write(job.id .. "\n")
+  job.variables.total = job.id
+end
+]]):format(begun, called))
+    place.write("processes/beside.lua", [[
+local p = require "moonshift.process"
+return { p.parallel {
+  { p.task "begin" {}, p.step "slowly" { run = "slowly" } },
+  { p.step "mark" { run = "mark", async = true, exclusive = false,
+    each = { times = 100, parallel = true } } },
+} }
+]])
+    place.moonshift("process", "start", "beside", "-C", place.path)
+    local task = place.moonshift("task", "list", "--json"):match('"id":(%d+)')
+    local executor = place.executor("--workers", "4")
+    place.moonshift("task", "complete", task, "--now", "-C", place.path)
+    process.await("the end of the instance", 60, function()
+      return place.moonshift("instance", "list", "--json") == "[]\n"
+    end)
+    place.stop(executor)
+    local jobs, most = calls()
+    assert.equal(100 + 1, jobs)
+    assert.is_true(most <= 2, ("a handler had %d calls"):format(most))
+    assert.same({}, place.sql "SELECT id FROM lane")
+    assert.matches("nothing is wrong", place.moonshift("check", "--store"), 1, true)
+  end)
 
   -- Its handler changes the instance by another program, so that the run is behind.
   it("are walked again where a job that is run by hand is behind", function()

@@ -114,8 +114,11 @@ static bool needs(const struct engine *engine, int64_t lane) {
     return store_kind(engine->store) != STORE_MEMORY && !process_lane_hold(engine, lane).token;
 }
 
-/* It stands behind all that are held: who waits so cannot be waited for by what it waits for. */
+/* It stands behind all that are held: who waits so cannot be waited for by what it waits for. Where
+ * the command insists, units wait for it. */
 static bool is_in_order(const struct engine *engine, int64_t lane) {
+    if (engine->lanes && engine->lanes->lane < 0)
+        return false;
     for (const struct process_lane *one = engine->lanes; one; one = one->next)
         if (one->lane > lane)
             return false;
@@ -179,10 +182,32 @@ bool process_lanes_order(struct engine *engine, struct error *error) {
                        engine_end(engine, process_lanes_write(engine, error), error);
     for (engine->lanes = NULL; lanes; lanes = next) {
         next = lanes->next;
-        done = done && process_lane_take(engine, &lanes->of, &fresh, error);
+        done = done && (lanes->lane < 0 || process_lane_take(engine, &lanes->of, &fresh, error));
         free(lanes);
     }
     return done;
+}
+
+/* ---- insisting ---- */
+
+static bool insist(struct engine *engine, const struct process_lane *one, struct error *error) {
+    struct lane_hold beside;
+    return store_lane_insist(engine->store, &one->hold, &beside, error) &&
+           lane_note(engine, &one->of, beside.lane, beside, error);
+}
+
+/* What is noted here stands before the one that is looked at. */
+static bool insist_all(struct engine *engine, struct error *error) {
+    bool done = true;
+    for (const struct process_lane *one = engine->lanes; done && one; one = one->next)
+        if (one->hold.lane >= 0 && !find(engine, ~one->lane))
+            done = insist(engine, one, error);
+    return done;
+}
+
+bool process_lanes_insist(struct engine *engine, struct error *error) {
+    return store_begin(engine->store, STORE_HOLD, error) &&
+           engine_end(engine, insist_all(engine, error), error);
 }
 
 /* ---- giving back ---- */

@@ -16,7 +16,8 @@ struct process_instance {
 
 struct process_lane {
     struct process_instance of;
-    int64_t lane;          /* of it; they stand in the order of these numbers */
+    int64_t lane;          /* of it; they stand in the order of these numbers. Below 0: the one
+                              beside it, with which the command insists */
     struct lane_hold hold; /* token 0: it is waited for */
     struct process_lane *next;
 };
@@ -32,6 +33,9 @@ bool process_lanes_want(const struct engine *engine);
 /* Gives back all that are held, and takes them with what is wanted, in the order of their numbers.
  * The frames may be other ones by then. */
 bool process_lanes_order(struct engine *engine, struct error *error);
+/* Insists on all that are held: what is not in them writes nothing of their instances until they
+ * are given back. */
+bool process_lanes_insist(struct engine *engine, struct error *error);
 /* The hold of this lane; zero: it is not held. */
 struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane);
 /* Writes in the open transaction that all are free. */

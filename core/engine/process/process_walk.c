@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALKS_MAX = 10 }; /* at least, before other changes */
+enum { WALKS_MAX = 10 }; /* at least, before other changes; then it insists */
 
 void process_walk_clear(struct process_walk *walk) {
     free(walk->payload);
@@ -92,9 +92,10 @@ int64_t process_walk_lane(const struct process_walk *walk, const struct engine *
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error) {
     bool fresh = true;
     if (!walk->cause.instance)
-        return true;
+        return !walk->insists || process_lanes_insist(engine, error);
     walk->at = instance_of(walk);
     return process_lane_take(engine, &walk->at, &fresh, error) &&
+           (!walk->insists || process_lanes_insist(engine, error)) &&
            ((fresh && walk->frame && !walk->walks) || read_again(walk, engine, error));
 }
 
@@ -223,8 +224,8 @@ enum answer process_walk_go(struct process_walk *walk, struct engine *engine, st
     return refuse_failure(walk, engine, error) ? YES : FAILED;
 }
 
-/* Units outside of the lane may come first once more. */
-static bool insist(struct process_walk *walk, struct engine *engine, struct error *error) {
+/* Other changes may come first once more. */
+static bool may_again(struct process_walk *walk, struct engine *engine, struct error *error) {
     if (!walk->until)
         walk->until = clock_monotonic() + engine->options.settings->patience;
     return walk->walks <= WALKS_MAX || clock_monotonic() < walk->until ||
@@ -235,7 +236,7 @@ static bool insist(struct process_walk *walk, struct engine *engine, struct erro
 bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error) {
     enum answer done = NO;
     while (done == NO)
-        done = insist(walk, engine, error) && process_walk_meet(walk, engine, error)
+        done = may_again(walk, engine, error) && process_walk_meet(walk, engine, error)
                    ? process_walk_go(walk, engine, error)
                    : FAILED;
     return done == YES;
@@ -270,6 +271,9 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
             made.before,    made.after,
             walk->instance, process_lane_hold(engine, process_lane_of(engine, &walk->at))};
         done = store_unit(engine->store, walk->outcome, &entry, engine_now(engine), error);
+        if (done == NO)
+            walk->insists =
+                walk->insists || walk->outcome->unit->contends || walk->walks >= WALKS_MAX;
     }
     process_entry_clear(&made);
     json_decref(result);

@@ -21,6 +21,7 @@ struct process_walk {
     struct outcome_line *lines; /* what handlers printed in all walks, in their order */
     struct outcome *outcome;    /* of the last walk, a success with a unit; NULL: none */
     int walks;                  /* that came to an end */
+    bool insists;               /* no unit outside of its lanes comes first again */
     time_ms until;              /* monotonic: then other changes have come first too often */
 };
 

@@ -284,6 +284,14 @@ bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t 
     return done;
 }
 
+bool place_hold_beside(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO lane(id, token, owner, until) SELECT (~id), token, owner, until"
+                  " FROM lane WHERE id=?1 AND token=?2 ON CONFLICT(id) DO UPDATE"
+                  " SET token=excluded.token, until=excluded.until",
+                  "ii", lane, token);
+}
+
 bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms until,
                    struct error *error) {
     return db_run(&store->db, error, "UPDATE lane SET until=?3 WHERE id=?1 AND token=?2", "iii",

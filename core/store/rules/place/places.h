@@ -145,6 +145,8 @@ enum answer place_hold_until(struct store *store, struct lane_want *want, struct
 /* The same for a command, from the executor that has it and that has died. */
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
                       time_ms until, bool *taken, struct error *error);
+/* The command that holds it with this token holds the one beside it, too. */
+bool place_hold_beside(struct store *store, int64_t lane, int64_t token, struct error *error);
 /* A command holds it longer. */
 bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms until,
                    struct error *error);

@@ -19,14 +19,16 @@ enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, i
     const struct frame_change *change = frame_find(store, id);
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT rev, EXISTS(SELECT 1 FROM lane WHERE id=?2 AND until=?3) FROM instance"
-                 " WHERE id=?1",
+                 "SELECT rev, EXISTS(SELECT 1 FROM lane WHERE (id=?2 AND until=?3) OR id=(~?2))"
+                 " FROM instance WHERE id=?1",
                  "iii", id, lane, TIME_NEVER);
     enum answer found = db_step(&store->db, row, error);
     if (found != YES)
         return found;
     *rev = change ? change->rev : row_int(row, 0);
     *insisted = row_int(row, 1) != 0;
+    if (*insisted)
+        store->lanes_unheld = false; /* it may be a command that has died */
     row_done(row);
     return YES;
 }

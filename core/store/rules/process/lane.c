@@ -92,6 +92,12 @@ enum answer store_lane_hold(struct store *store, struct lane_want *want, struct 
     return held;
 }
 
+bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,
+                       struct error *error) {
+    *beside = (struct lane_hold){~hold->lane, hold->token};
+    return place_hold_beside(store, hold->lane, hold->token, error);
+}
+
 bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
                        struct error *error) {
     return place_hold_on(store, hold->lane, hold->token, until, error);
