@@ -337,8 +337,13 @@ static bool ask_retry(struct outcome *outcome, struct turn *turn) {
 }
 
 /* It has neither ended its run nor its lock. */
-static void wait_on(struct outcomes *outcomes, struct outcome *outcome) {
+static void wait_on(struct outcomes *outcomes, struct outcome *outcome, struct turn *turn) {
     struct outcome **end = &outcomes->waiting;
+    struct work_item *item = follow_ups_later(outcome);
+    if (item) {
+        item->next = turn->items;
+        turn->items = item;
+    }
     while (*end)
         end = &(*end)->next;
     outcome->next = NULL;
@@ -356,7 +361,7 @@ void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics 
             continue;
         }
         if (outcome->settled == SETTLED_WAITS) {
-            wait_on(outcomes, outcome);
+            wait_on(outcomes, outcome, turn);
             continue;
         }
         tell(outcome);

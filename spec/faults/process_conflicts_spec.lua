@@ -100,9 +100,9 @@ describe("turns that read and write one variable", function()
     end)
   end
 
-  -- They set what it reads and writes. In each of its calls a dozen of them are called, so that
-  -- some are written, if they may be.
-  it("call the handler of a command beside them twice at most", function()
+  -- A handler that reads and writes a variable. In each call it waits for a dozen jobs that set the
+  -- variable: some of them are written, if they may be.
+  local function against_marks(text)
     local begun = place.path .. "/begun"
     place.write("handlers/slowly.lua", HANDLER:format(called, ([[
   assert(io.open(%q, "w")):close()
@@ -117,27 +117,50 @@ return function(job)
   job.variables.total = job.id
 end
 ]]):format(begun, called))
-    place.write("processes/beside.lua", [[
+    place.write("processes/beside.lua", text)
+    place.moonshift("process", "start", "beside", "-C", place.path)
+    return place.executor("--workers", "4")
+  end
+
+  local function twice_at_most(executor, wanted)
+    process.await("the end of the instance", 60, function()
+      return place.moonshift("instance", "list", "--json") == "[]\n"
+    end)
+    place.stop(executor)
+    local jobs, most = calls()
+    assert.equal(wanted, jobs)
+    assert.is_true(most <= 2, ("a handler had %d calls"):format(most))
+    assert.same({}, place.sql "SELECT id FROM lane")
+    assert.matches("nothing is wrong", place.moonshift("check", "--store"), 1, true)
+  end
+
+  it("call the handler of a command beside them twice at most", function()
+    local executor = against_marks [[
 local p = require "moonshift.process"
 return { p.parallel {
   { p.task "begin" {}, p.step "slowly" { run = "slowly" } },
   { p.step "mark" { run = "mark", async = true, exclusive = false,
     each = { times = 100, parallel = true } } },
 } }
-]])
-    place.moonshift("process", "start", "beside", "-C", place.path)
+]]
     local task = place.moonshift("task", "list", "--json"):match('"id":(%d+)')
-    local executor = place.executor("--workers", "4")
     place.moonshift("task", "complete", task, "--now", "-C", place.path)
-    process.await("the end of the instance", 60, function()
-      return place.moonshift("instance", "list", "--json") == "[]\n"
-    end)
-    place.stop(executor)
-    local jobs, most = calls()
-    assert.equal(100 + 1, jobs)
-    assert.is_true(most <= 2, ("a handler had %d calls"):format(most))
-    assert.same({}, place.sql "SELECT id FROM lane")
-    assert.matches("nothing is wrong", place.moonshift("check", "--store"), 1, true)
+    twice_at_most(executor, 100 + 1)
+  end)
+
+  -- Each is alone in its lane, and its end moves the instance that has called it.
+  it("call a handler twice at most beside instances that end into its own", function()
+    place.write("processes/kid.lua", [[
+local p = require "moonshift.process"
+return { p.step "mark" { run = "mark", async = true } }
+]])
+    twice_at_most(against_marks [[
+local p = require "moonshift.process"
+return { p.parallel {
+  { p.step "slowly" { run = "slowly", async = true, exclusive = false } },
+  { p.call "kid" { back = { "total" }, each = { times = 100, parallel = true } } },
+} }
+]], 100 + 1)
   end)
 
   -- Its handler changes the instance by another program, so that the run is behind.

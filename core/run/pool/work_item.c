@@ -257,6 +257,13 @@ struct work_item *follow_ups_end(struct follow_ups *follows, const struct outcom
     return taken.jobs || outcome->awaited ? item_of(&taken, outcome) : NULL;
 }
 
+struct work_item *follow_ups_later(struct outcome *outcome) {
+    struct lane_follow_ups none = {0};
+    struct work_item *item = outcome->awaited ? item_of(&none, outcome) : NULL;
+    outcome->awaited = 0;
+    return item;
+}
+
 /* ---- items in line ---- */
 
 void queue_init(struct queue *queue) {

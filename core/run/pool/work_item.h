@@ -84,6 +84,9 @@ void follow_ups_refuse(struct follow_ups *follows, int64_t lane_token);
 /* Takes what runs next on the worker of an item, after the commit of the item's last outcome. The
  * item is empty if the worker waits but nothing follows. NULL: nothing follows. */
 struct work_item *follow_ups_end(struct follow_ups *follows, const struct outcome *outcome);
+/* Lets the worker go that waits for what follows, as the outcome is settled later: an empty item.
+ * NULL: none waits. */
+struct work_item *follow_ups_later(struct outcome *outcome);
 
 /* ---- items in line ---- */
 

@@ -207,6 +207,64 @@ static void contends_in_lane(struct contract *c) {
     INSTANCE(id, "state", "completed");
 }
 
+/* An exclusive run of one instance, which ends with another one. */
+static struct step end_both(const struct job *job, int64_t of, int64_t other, int64_t rev) {
+    struct step step = step_of(job->instance_id, of, job->frame_rev, NULL);
+    step.second = step_of(other, of, rev, NULL).instance;
+    return step;
+}
+
+static void insists_on_second(struct contract *c) {
+    int64_t of = order(c), above = store_reserve_ids(c->store, 1, &c->error);
+    struct job *run = count_beside(c, of, above, 0), *newer = NULL, *again = NULL;
+    EXPECT(run);
+    int64_t rev = run->frame_rev;
+    struct step set = step_of(above, of, rev, F2);
+    EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+    struct step behind = step_of(above, of, rev, F3);
+    behind.unit.contends = true;
+    EXPECT(settle_step(c, run, &behind, &newer) == SETTLED_BEHIND && newer);
+    int64_t below = begin(c, of);
+    struct job *job = below ? acquire_one(c, c->store, NOW) : NULL;
+    EXPECT(job && job->lane_id == job_instance_lane(below));
+    struct step waits = end_both(job, of, above, newer->frame_rev);
+    EXPECT(settle_step(c, job_copy(job), &waits, NULL) == SETTLED_WAITS);
+    struct step first = end_both(job, of, above, newer->frame_rev); /* of several */
+    first.goes_on = true;
+    EXPECT(settle_step(c, job_copy(job), &first, &again) == SETTLED_BEHIND && again);
+    EXPECT(!again->lane_held);
+    job_free(again);
+    FRAME(above, F2);
+    struct step end = step_of(above, of, newer->frame_rev, F1);
+    EXPECT(settle_step(c, newer, &end, NULL) == SETTLED);
+    struct step late = end_both(job, of, above, end.unit.rev);
+    EXPECT(settle_step(c, job, &late, NULL) == SETTLED);
+    INSTANCE(above, "state", "completed");
+    EXPECT(contract_number(c, "SELECT count(*) FROM lane") == 0);
+}
+
+/* A command insists with the lane beside the one that it holds. */
+static void command_insists(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = count_beside(c, of, id, 0);
+    struct lane_want want = {
+        .hold = {job_instance_lane(id), 0}, .instance = id, .now = NOW, .until = NOW + LEASE};
+    struct lane_hold beside;
+    EXPECT(job && store_lane_hold(c->store, &want, &c->error) == YES && want.rev == job->frame_rev);
+    EXPECT(store_begin(c->store, STORE_HOLD, &c->error) &&
+           store_lane_insist(c->store, &want.hold, &beside, &c->error) &&
+           store_commit(c->store, &c->error));
+    struct step waits = step_of(id, of, job->frame_rev, F2);
+    EXPECT(settle_step(c, job_copy(job), &waits, NULL) == SETTLED_WAITS);
+    EXPECT(store_begin(c->store, STORE_HOLD, &c->error) &&
+           store_lane_release(c->store, &want.hold, &c->error) &&
+           store_lane_release(c->store, &beside, &c->error));
+    EXPECT(store_commit(c->store, &c->error));
+    struct step fine = step_of(id, of, job->frame_rev, NULL);
+    EXPECT(settle_step(c, job, &fine, NULL) == SETTLED);
+    EXPECT(contract_number(c, "SELECT count(*) FROM lane") == 0);
+}
+
 static void insists_on_root(struct contract *c) {
     int64_t of = order(c), root = store_reserve_ids(c->store, 1, &c->error);
     struct step above = step_of(root, of, 0, F1);
@@ -462,6 +520,8 @@ static const struct check checks[] = {
     {"… or of its root, if lanes are those of roots", insists_on_root},
     {"a unit that has read what it writes has it with the first conflict; others wait", contends},
     {"an exclusive one insists on the lane in which it runs", contends_in_lane},
+    {"… and waits where it moves another instance on whose lane a run insists", insists_on_second},
+    {"a command insists on a lane that it holds", command_insists},
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
     {"a task that a token no longer waits for is not completed in its name", completes},

@@ -19,12 +19,14 @@
 /* A unit with one instance, and what else a check puts into it. */
 struct step {
     struct unit unit;
-    struct unit_instance instance;
+    struct unit_instance instance, second; /* second: id 0: there is none */
     struct unit_wait left;
     struct unit_subscription subscription;
     struct unit_task task;
     struct unit_trail trail;
     struct job_spec jobs[3];
+    struct unit_instance both[2];
+    bool goes_on; /* its job is not the last of its item */
 };
 
 static inline struct step step_of(int64_t id, int64_t of, int64_t rev, const char *frame) {
@@ -60,12 +62,15 @@ static inline void step_job(struct step *step, int at, const char *activity, int
 
 static inline struct unit *step_unit(struct step *step) {
     struct unit *unit = &step->unit;
-    unit->instances = &step->instance;
+    step->both[0] = step->instance;
+    step->both[1] = step->second;
+    unit->instances = step->both;
     unit->left = &step->left;
     unit->subscriptions = &step->subscription;
     unit->tasks = &step->task;
     unit->trail = &step->trail;
-    unit->instance_count = unit->trail_count = 1;
+    unit->trail_count = 1;
+    unit->instance_count = step->second.id ? 2 : 1;
     unit->left_count = step->left.instance != 0;
     unit->subscription_count = step->subscription.instance != 0;
     unit->task_count = step->task.instance != 0;
@@ -83,7 +88,7 @@ static inline int settle_step(struct contract *c, struct job *job, struct step *
                           .started = NOW,
                           .ended = NOW,
                           .due = TIME_NONE,
-                          .lane_ends = true,
+                          .lane_ends = !step->goes_on,
                           .lane_token = job ? job->token : 0,
                           .unit = step_unit(step),
                           .created = step->jobs[0].job.handler ? step->jobs : NULL};

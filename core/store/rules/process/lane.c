@@ -183,9 +183,10 @@ enum answer lane_insist(struct store *store, const struct outcome *outcome, stru
 int64_t lane_minded(const struct store *store, const struct outcome *outcome,
                     const struct unit_instance *one) {
     const struct job *job = outcome->job;
-    if (!job->id || job->lane_id || job->lane_held)
+    if (!job->id || job->lane_held)
         return 0;
-    return job_instance_lane(store->rules->lane_of_root && one->root ? one->root : one->id);
+    int64_t lane = job_instance_lane(store->rules->lane_of_root && one->root ? one->root : one->id);
+    return lane == job->lane_id ? 0 : lane;
 }
 
 bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error) {

@@ -165,8 +165,15 @@ static enum unit_guarded guard_lock(struct store *store, struct outcome *outcome
     return guarded == UNIT_BEHIND ? unit_renew(store, outcome, error) : guarded;
 }
 
+/* Of an item the last one alone waits: behind another one the lane would end. That walks again,
+ * when its item has ended. */
+static enum unit_guarded in_item(const struct outcome *outcome, enum unit_guarded guarded) {
+    bool goes_on = outcome->job->lane_id && !outcome->lane_ends;
+    return guarded == UNIT_WAITS && goes_on ? UNIT_BEHIND : guarded;
+}
+
 enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error) {
-    enum unit_guarded guarded = guard_frames(store, outcome, error);
+    enum unit_guarded guarded = in_item(outcome, guard_frames(store, outcome, error));
     if (guarded != UNIT_FINE)
         return guard_lock(store, outcome, guarded, error);
     guarded = guard_callers(store, outcome, error);
