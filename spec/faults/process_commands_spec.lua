@@ -70,6 +70,7 @@ local files = {
         os.execute("sleep 0.01")
       end
     end]],
+  ["handlers/plain.lua"] = "return function() end",
   ["handlers/work.lua"] = "return function(job) job.variables.worked = true end",
   -- Stays until the file `go` is there.
   ["handlers/slow.lua"] = [[
@@ -194,6 +195,38 @@ describe("a command beside the jobs of its instance", function()
     assert.same({ 1, 0 }, { calls "notes", calls "behind" })
     assert.same({ "cancelled", 0, 0 }, { engine:instance(id).how,
       engine:log({ outcome = "successful" }):count(), engine:jobs():count() })
+    assert.same({}, place.sql "SELECT id FROM lane")
+  end)
+
+  it("that is a job and ends the instance does so once, too, beside a run", function()
+    open "PT0S"
+    local id = assert(engine:start("listens", { variables = { place = place.path } }))
+    local pid = place.executor("--workers", "4")
+    place.there "begun"
+    local cancels = {}
+    for i = 1, 2 do
+      cancels[i] = place.moonshift("instance", "cancel", tostring(id)):match "^job (%d+)"
+    end
+    process.await("the listener", 20, function()
+      return calls "notes" > 0
+    end)
+    assert(engine:enqueue("plain"))
+    process.await("a plain job", 20, function()
+      return engine:jobs({ handler = "plain" }):count() == 0 -- the executor has looked
+    end)
+    assert.equal(1, calls "notes")
+    assert.equal("conflict", select(3, engine:cancel_instance(id)))
+    assert.equal("conflict", select(3, engine:set_variables(id, { x = 1 })))
+    place.write("on", "")
+    process.await("the end", 20, function()
+      return engine:instance(id).how == "cancelled"
+    end)
+    go()
+    for _, job in ipairs(cancels) do
+      process.moonshift("job", "wait", job, "--store", place.url)
+    end
+    place.stop(pid)
+    assert.equal(1, calls "notes")
     assert.same({}, place.sql "SELECT id FROM lane")
   end)
 

@@ -136,8 +136,8 @@ static bool want(struct engine *engine, const struct process_instance *of, int64
 
 /* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
  * in the one that is held. ERROR_CONFLICT: it is taken, and another one that is held stands behind
- * it. So that no two commands wait for each other, the walk ends here (process_lanes_want) and
- * begins again with all of them. */
+ * it, or it insists. So that no two commands wait for each other, the walk ends here
+ * (process_lanes_want) and begins again with all of them. */
 static bool meet(struct engine *engine, int64_t instance, struct error *error) {
     const struct process_instance of = {.id = instance, .ends = engine->lanes_end};
     const int64_t lane = job_instance_lane(instance);

@@ -265,6 +265,30 @@ static void command_insists(struct contract *c) {
     EXPECT(contract_number(c, "SELECT count(*) FROM lane") == 0);
 }
 
+/* What ends an instance waits for no run, also for none that insists. */
+static void ends_beside(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = count_beside(c, of, id, 0), *newer = NULL;
+    EXPECT(job);
+    struct step set = step_of(id, of, job->frame_rev, F2);
+    EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+    struct step behind = step_of(id, of, job->frame_rev, F3);
+    behind.unit.contends = true;
+    EXPECT(settle_step(c, job, &behind, &newer) == SETTLED_BEHIND && newer->lane_held);
+    struct lane_want want = {.hold = {newer->lane_held, 0},
+                             .instance = id,
+                             .ends = true,
+                             .now = NOW,
+                             .until = NOW + LEASE};
+    EXPECT(store_lane_hold(c->store, &want, &c->error) == YES);
+    EXPECT(want.hold.lane == ~newer->lane_held);
+    EXPECT(store_begin(c->store, STORE_HOLD, &c->error) &&
+           store_lane_release(c->store, &want.hold, &c->error) &&
+           store_commit(c->store, &c->error));
+    struct step end = step_of(id, of, newer->frame_rev, NULL);
+    EXPECT(settle_step(c, newer, &end, NULL) == SETTLED);
+}
+
 static void insists_on_root(struct contract *c) {
     int64_t of = order(c), root = store_reserve_ids(c->store, 1, &c->error);
     struct step above = step_of(root, of, 0, F1);
@@ -522,6 +546,7 @@ static const struct check checks[] = {
     {"an exclusive one insists on the lane in which it runs", contends_in_lane},
     {"… and waits where it moves another instance on whose lane a run insists", insists_on_second},
     {"a command insists on a lane that it holds", command_insists},
+    {"one that ends an instance has the lane beside a run that insists", ends_beside},
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
     {"a task that a token no longer waits for is not completed in its name", completes},

@@ -319,8 +319,9 @@ static enum answer why_lane(struct why *why, struct error *error) {
         return FAILED;
     char key[JOB_NAME_MAX + 1];
     const char *text = row_text(row, 0);
-    if (why->row.lane & JOB_LANE_OF_INSTANCE)
-        snprintf(key, sizeof key, "%lld", (long long)(why->row.lane & ~JOB_LANE_OF_INSTANCE));
+    const int64_t lane = why->row.lane < 0 ? ~why->row.lane : why->row.lane;
+    if (lane & JOB_LANE_OF_INSTANCE)
+        snprintf(key, sizeof key, "%lld", (long long)(lane & ~JOB_LANE_OF_INSTANCE));
     else
         snprintf(key, sizeof key, "%s", text ? text : "");
     row_done(row);

@@ -21,13 +21,13 @@ static void create_priority(struct job_spec *spec, const struct catalog_stream *
         spec->job.priority = stream->definition->override_priority;
 }
 
-/* An instance of a process is a lane, unless the job says that its root is. */
+/* An instance of a process is a lane, unless the job says that its root is, or the one beside. */
 static int64_t create_lane(const struct job *job) {
     if (!job->exclusive)
         return 0;
     if (!job->instance_id)
         return job->lane ? job_lane_id(job->lane) : 0;
-    bool given = job->lane_id & JOB_LANE_OF_INSTANCE;
+    bool given = job->lane_id & JOB_LANE_OF_INSTANCE || job->lane_id < 0;
     return given ? job->lane_id : job_instance_lane(job->instance_id);
 }
 

@@ -134,12 +134,14 @@ bool place_recount(struct store *store, const struct definition *definition, str
 bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, struct error *error);
 /* The same for a command, until an instant, with the token that is given out next. One that held it
  * longer than it said has lost it. With the lane goes one beside it, ~lane, for what ends an
- * instance while a run has the lane: of the two, commands hold one. NO: the lane runs. */
+ * instance while a run has the lane: of the two, commands hold one, and none beside a run in ~lane.
+ * NO: the lane runs. */
 enum answer place_hold_until(struct store *store, struct lane_want *want, struct error *error);
 /* The statement of it: ?1 the lane, ?2 until, ?3 now. `tokens` has a row with the token. */
 #define PLACE_HOLD(tokens, told)                                                                   \
     "INSERT INTO lane(id, token, owner, until) SELECT ?1, token, 0, ?2 FROM " tokens               \
-    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~?1) AND until>?3)"                            \
+    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~?1) AND CASE WHEN owner=0 THEN until>?3"      \
+    " ELSE id<0 END)"                                                                              \
     " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until"                    \
     " WHERE lane.until<=?3 RETURNING " told
 /* The same for a command, from the executor that has it and that has died. */

@@ -143,13 +143,16 @@ bool lanes_expire(struct store *store, time_ms now, bool *changed, struct error 
 
 /* ---- for a run outside of it ---- */
 
-static enum answer lane_of(struct store *store, const struct job *job, int64_t *lane,
-                           struct error *error) {
+enum answer lane_of(struct store *store, int64_t instance, int64_t *lane, struct error *error) {
     int64_t root = 0;
+    *lane = job_instance_lane(instance);
+    if (!store->rules->lane_of_root)
+        return YES;
     enum answer found =
         db_value(&store->db, error, &root, "SELECT coalesce(root, id) FROM instance WHERE id=?1",
-                 "i", job->instance_id);
-    *lane = job_instance_lane(store->rules->lane_of_root ? root : job->instance_id);
+                 "i", instance);
+    if (found == YES)
+        *lane = job_instance_lane(root);
     return found;
 }
 
@@ -158,7 +161,7 @@ static bool lane_take(struct store *store, const struct job *job, int64_t *held,
                       struct error *error) {
     int64_t lane = 0;
     bool taken = false;
-    enum answer found = lane_of(store, job, &lane, error);
+    enum answer found = lane_of(store, job->instance_id, &lane, error);
     if (found == YES && !place_hold(store, lane, job->token, &taken, error))
         return false;
     *held = taken ? lane : 0;
@@ -186,7 +189,7 @@ int64_t lane_minded(const struct store *store, const struct outcome *outcome,
     if (!job->id || job->lane_held)
         return 0;
     int64_t lane = job_instance_lane(store->rules->lane_of_root && one->root ? one->root : one->id);
-    return lane == job->lane_id ? 0 : lane;
+    return lane == job->lane_id || lane == ~job->lane_id ? 0 : lane;
 }
 
 bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error) {

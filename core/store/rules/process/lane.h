@@ -12,6 +12,8 @@ enum { LANE_CONFLICTS = 10 };
 /* Frees those that a command holds longer than it said: it has died. *changed: some were. */
 bool lanes_expire(struct store *store, time_ms now, bool *changed, struct error *error);
 
+/* The number of the lane of an instance. NO: that is not there. */
+enum answer lane_of(struct store *store, int64_t instance, int64_t *lane, struct error *error);
 /* Insists on the lane of its instance for `job`, whose unit is behind once more; a run outside of
  * the lane takes it. Then no other unit of the instance comes first. NO: the unit must not walk
  * again before the run that has the lane has ended. */

@@ -307,7 +307,7 @@ static bool spots_add(struct spots *spots, struct store *store, int64_t spot, st
 bool lane_set_park(struct lane_set *set, struct store *store, const struct cursor *cursor,
                    struct error *error) {
     lane_set_find(set, cursor->head.lane)->has_parked = true;
-    if (cursor->head.lane & JOB_LANE_OF_INSTANCE)
+    if (cursor->head.lane & JOB_LANE_OF_INSTANCE || cursor->head.lane < 0)
         store->lanes_unheld = false;
     return spots_add(&set->park, store, cursor->head.spot, error);
 }
