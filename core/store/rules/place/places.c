@@ -277,7 +277,7 @@ bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t 
     int count = 0;
     bool done = db_run(&store->db, error,
                        "UPDATE lane SET token=?2, owner=0, until=?4 WHERE id=?1 AND owner=?3"
-                       " AND NOT EXISTS(SELECT 1 FROM lane b WHERE b.id=(~?1))",
+                       " AND NOT EXISTS(SELECT 1 FROM lane b WHERE b.id=(~CAST(?1 AS BIGINT)))",
                        "iiii", lane, token, owner, until) &&
                 db_count(&store->db, &count, error);
     *taken = count > 0;

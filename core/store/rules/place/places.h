@@ -140,8 +140,8 @@ enum answer place_hold_until(struct store *store, struct lane_want *want, struct
 /* The statement of it: ?1 the lane, ?2 until, ?3 now. `tokens` has a row with the token. */
 #define PLACE_HOLD(tokens, told)                                                                   \
     "INSERT INTO lane(id, token, owner, until) SELECT ?1, token, 0, ?2 FROM " tokens               \
-    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~?1) AND CASE WHEN owner=0 THEN until>?3"      \
-    " ELSE id<0 END)"                                                                              \
+    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~CAST(?1 AS BIGINT))"                          \
+    " AND CASE WHEN owner=0 THEN until>?3 ELSE id<0 END)"                                          \
     " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until"                    \
     " WHERE lane.until<=?3 RETURNING " told
 /* The same for a command, from the executor that has it and that has died. */
