@@ -24,6 +24,7 @@ struct engine {
     /* takes the lane of one more instance; set while there are lanes */
     bool (*lane_meet)(struct engine *engine, int64_t instance, struct error *error);
     bool lanes_end;            /* it ends its instance */
+    json_t *versions;          /* that the list at work has asked for; NULL: none is */
     struct error lane_refused; /* why its walk did not get one more */
     bool running;              /* a handler runs: no second turn, no close */
     struct spec_room room;     /* of the jobs that are created next; none while some are */

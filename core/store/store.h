@@ -428,6 +428,9 @@ void store_tail_free(struct store_tail *tail);
 
 /* Questions end after so many ms (5000 unless told), with an error. */
 void store_set_budget(struct store *store, time_ms budget);
+/* From here to its end, questions see one state of the store. On a server they wait less. */
+bool store_look(struct store *store, struct error *error);
+void store_look_end(struct store *store);
 /* Answers any question: the one way in for every face. The members of a question:
  *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;
  *   - of a job, a batch, an instance, why or why_instance: id;

@@ -4,6 +4,7 @@
 #include "engine/engine_state.h"
 #include "time/span.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void process_cause_clear(struct process_cause *cause) {
@@ -52,10 +53,25 @@ static bool take_version(struct process_cause *cause, json_t *row, struct error 
     return done || error_no_memory(error);
 }
 
+/* The commands of a list often mean the same one, which is asked for once. */
+static json_t *version_ask(struct engine *engine, json_t *question, struct error *error) {
+    char *name = engine->versions && question ? json_write(question, NULL) : NULL;
+    json_t *row = name ? json_incref(json_object_get(engine->versions, name)) : NULL;
+    if (row) {
+        json_decref(question);
+    } else {
+        row = cause_ask(engine, ASK_VERSION, question, error);
+        if (row && name)
+            json_object_set(engine->versions, name, row);
+    }
+    free(name);
+    return row;
+}
+
 static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *row = cause_ask(engine, ASK_VERSION,
-                            json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
+    json_t *row =
+        version_ask(engine, json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
     return row && take_version(cause, row, error);
 }
 
@@ -92,7 +108,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
                 take(question, "key", command, "process") &&
                 take(question, "number", command, "version");
     fine = fine && take(question, "tag", command, "tag");
-    json_t *row = cause_ask(engine, ASK_VERSION, fine ? question : NULL, error);
+    json_t *row = version_ask(engine, fine ? question : NULL, error);
     return row && take_version(cause, row, error) &&
            ((take(cause->object, "key", command, "key") &&
              take(cause->object, "tenant", command, "tenant")) ||

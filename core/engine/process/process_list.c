@@ -174,9 +174,22 @@ static enum answer read_one(struct list *list, struct entry *entry, struct error
     return read_entry(list, entry, error) ? YES : FAILED;
 }
 
+/* All see the same state of the store. */
+static bool read_all(struct list *list, struct error *error) {
+    struct engine *engine = list->engine;
+    if (!store_look(engine->store, error))
+        return false;
+    engine->versions = json_object();
+    enum answer done = each(list, read_one, error);
+    json_decref(engine->versions);
+    engine->versions = NULL;
+    store_look_end(engine->store);
+    return done == YES;
+}
+
 /* NO: all begin again. */
 static enum answer do_once(struct list *list, struct error *error) {
-    if (each(list, read_one, error) != YES || !take_lanes(list, error))
+    if (!read_all(list, error) || !take_lanes(list, error))
         return FAILED;
     enum answer walked = each(list, walk_entry, error);
     return walked == YES ? list_write(list, error) : walked;

@@ -134,6 +134,16 @@ bool db_run_row(struct db *db, struct row *row, struct error *error) {
     return step == NO;
 }
 
+bool db_run_counted(struct db *db, struct row *row, int wanted, struct error *error) {
+    if (db->driver->run_counted)
+        return row && db->driver->run_counted(db, row, wanted, error);
+    if (!row || !db_run_row(db, row, error))
+        return false;
+    int count = db_changes(db);
+    return count == wanted ||
+           error_set(error, ERROR_DAMAGED, "store \"%s\": " DB_MISCOUNTED, db->name, count, wanted);
+}
+
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
     struct row *row = db_kept(db, sql, error);
     if (!row)
@@ -145,6 +155,15 @@ bool db_run(struct db *db, struct error *error, const char *sql, const char *kin
     return db_run_row(db, row, error);
 }
 
+enum answer db_first(struct db *db, struct row *row, int64_t *value, struct error *error) {
+    enum answer step = db_step(db, row, error);
+    if (step == YES) {
+        *value = row_int(row, 0);
+        row_done(row);
+    }
+    return step;
+}
+
 enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,
                      const char *kinds, ...) {
     struct row *row = db_kept(db, sql, error);
@@ -154,12 +173,7 @@ enum answer db_value(struct db *db, struct error *error, int64_t *value, const c
     va_start(values, kinds);
     db->driver->bind(row, kinds, values);
     va_end(values);
-    enum answer step = db_step(db, row, error);
-    if (step == YES) {
-        *value = row_int(row, 0);
-        row_done(row);
-    }
-    return step;
+    return db_first(db, row, value, error);
 }
 
 bool db_execute(struct db *db, const char *sql, struct error *error) {

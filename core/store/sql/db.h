@@ -13,6 +13,9 @@
 
 struct db_driver;
 
+/* Rows that a statement has changed, and that it should have. */
+#define DB_MISCOUNTED "damaged: %d rows where %d were expected"
+
 /* A prepared statement; after db_step has returned 1, the row that it stands at. */
 struct row {
     const struct db_driver *driver;
@@ -50,8 +53,10 @@ struct db_driver {
     void (*bind)(struct row *row, const char *kinds, va_list values);
     void (*bind_value)(struct row *row, int at, const json_t *value); /* a number or a text */
     enum answer (*step)(struct db *db, struct row *row, struct error *error);
-    /* Runs a statement to its end, or queues it. May be NULL: it is stepped. */
+    /* Runs a statement to its end, or queues it. May be NULL: it is stepped. The second one must
+     * change so many rows. */
     bool (*run)(struct db *db, struct row *row, struct error *error);
+    bool (*run_counted)(struct db *db, struct row *row, int wanted, struct error *error);
     void (*done)(struct row *row);
     enum row_type (*type)(struct row *row, int column);
     int64_t (*integer)(struct row *row, int column);
@@ -105,9 +110,14 @@ bool db_run(struct db *db, struct error *error, const char *sql, const char *kin
 /* The same of a statement that is bound already. */
 bool db_run_row(struct db *db, struct row *row, struct error *error);
 
+/* The same of one that changes so many rows. Otherwise ERROR_DAMAGED, which may come as late. */
+bool db_run_counted(struct db *db, struct row *row, int wanted, struct error *error);
+
 /* The first column of the first row into *value; NO: no row (untouched). */
 enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,
                      const char *kinds, ...);
+/* The same of a statement that is bound already. */
+enum answer db_first(struct db *db, struct row *row, int64_t *value, struct error *error);
 
 /* Runs statements without parameters that are not kept (settings of the connection, schema). */
 bool db_execute(struct db *db, const char *sql, struct error *error);

@@ -182,16 +182,6 @@ bool statement_bind_array(struct row *row, int at, struct array *array) {
     return true;
 }
 
-bool statement_run_counted(struct row *row, int wanted, struct error *error) {
-    struct statement *statement = statement_of(row);
-    struct session *session = statement->session;
-    if (!session_send(session, statement, error))
-        return false;
-    session->flight[session->count - 1].counted = true;
-    session->flight[session->count - 1].wanted = wanted;
-    return session->queues || session_land(session, NULL, error);
-}
-
 bool statement_send_ahead(struct row *row, struct error *error) {
     struct statement *statement = statement_of(row);
     return session_send_ahead(statement->session, statement, error);
@@ -254,6 +244,16 @@ static bool run_kept(struct db *db, struct row *row, struct error *error) {
         return false;
     return session_send(session, statement, error) &&
            (session->queues || session_land(session, NULL, error));
+}
+
+/* If it does not change so many rows, the next wait fails. */
+static bool run_counted(struct db *db, struct row *row, int wanted, struct error *error) {
+    struct session *session = db->handle;
+    if (!session_send(session, statement_of(row), error))
+        return false;
+    session->flight[session->count - 1].counted = true;
+    session->flight[session->count - 1].wanted = wanted;
+    return session->queues || session_land(session, NULL, error);
 }
 
 static bool postgres_execute(struct db *db, const char *sql, struct error *error) {
@@ -464,6 +464,7 @@ const struct db_driver postgres_driver = {
     .bind_value = postgres_bind_value,
     .step = postgres_step,
     .run = run_kept,
+    .run_counted = run_counted,
     .done = postgres_done,
     .type = postgres_type,
     .integer = postgres_integer,

@@ -33,6 +33,7 @@ struct session {
     PGconn *link;
     struct sent flight[FLIGHT_MAX];
     size_t count;
+    size_t parted;              /* of these, the first so many are a flight of their own */
     bool queues;                /* a transaction is open: what need not wait is queued */
     bool failed;                /* a statement of the transaction has failed, with this: */
     struct error failure;       /* (also the last one outside of a transaction) */
@@ -82,6 +83,10 @@ bool session_send(struct session *session, struct statement *statement, struct e
  * answers is told of a loss. */
 void session_push(struct session *session);
 
+/* What was sent so far is a flight of its own: the server answers at once, and the next wait reads
+ * its answers as well. Nobody waits for them now. */
+void session_part(struct session *session);
+
 /* Runs statements without parameters, one behind another, and waits for them. */
 bool session_execute(struct session *session, const char *sql, struct error *error);
 
@@ -126,10 +131,6 @@ bool statement_bind_array(struct row *row, int at, struct array *array);
 
 /* From here on every parameter is NULL. What was bound goes. */
 void statement_unbind(struct statement *statement);
-
-/* Queues a bound statement that changes so many rows. If it does not, the next wait fails with
- * ERROR_DAMAGED. */
-bool statement_run_counted(struct row *row, int wanted, struct error *error);
 
 /* Sends a bound statement: its first step comes later, and then waits only if nothing has waited
  * since. */

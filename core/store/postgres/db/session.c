@@ -179,7 +179,7 @@ static void count_rows(struct session *session, const struct sent *sent, const P
     int count = sent->counted ? atoi(PQcmdTuples((PGresult *)result)) : 0;
     if (!sent->counted || count == sent->wanted)
         return;
-    snprintf(text, sizeof text, "damaged: %d rows where %d were expected", count, sent->wanted);
+    snprintf(text, sizeof text, DB_MISCOUNTED, count, sent->wanted);
     note_failure(session, "XX001", text);
 }
 
@@ -203,18 +203,22 @@ static bool read_answer(struct session *session, const struct sent *sent, struct
     return true;
 }
 
-static bool read_flight(struct session *session, struct statement *into) {
+/* The end of a flight. False: the connection is lost. */
+static bool read_end(struct session *session) {
+    PGresult *end = next_result(session);
+    bool whole = end && PQresultStatus(end) == PGRES_PIPELINE_SYNC;
+    PQclear(end);
+    return whole;
+}
+
+static void read_flight(struct session *session, struct statement *into) {
     bool here = PQpipelineSync(session->link) == 1;
     session->waits++;
     for (size_t i = 0; here && i < session->count; i++)
-        here = read_answer(session, &session->flight[i], into);
-    PGresult *end = here ? next_result(session) : NULL;
-    bool whole = end && PQresultStatus(end) == PGRES_PIPELINE_SYNC;
-    PQclear(end);
-    if (!whole)
+        here = read_answer(session, &session->flight[i], into) &&
+               (i + 1 != session->parted || read_end(session));
+    if (!here || !read_end(session))
         note_loss(session, PQerrorMessage(session->link));
-    session->count = 0;
-    return whole;
 }
 
 /* Whoever watches its socket would be called again and again. */
@@ -228,7 +232,7 @@ static void close_lost(struct session *session) {
 bool session_land(struct session *session, struct statement *into, struct error *error) {
     if (session->count && !session->lost)
         read_flight(session, into);
-    session->count = 0;
+    session->count = session->parted = 0;
     close_lost(session);
     const struct db *db = session->db;
     if (!session->failed && db->deadline && clock_monotonic() >= db->deadline)
@@ -337,6 +341,15 @@ bool session_send(struct session *session, struct statement *statement, struct e
 void session_push(struct session *session) {
     if (!session->lost)
         PQflush(session->link);
+}
+
+void session_part(struct session *session) {
+    if (session->parted)
+        session_land(session, NULL, NULL);
+    if (session->lost || !session->count || PQpipelineSync(session->link) != 1)
+        return;
+    PQflush(session->link);
+    session->parted = session->count;
 }
 
 bool session_send_ahead(struct session *session, struct statement *statement, struct error *error) {
@@ -521,7 +534,7 @@ bool session_open(struct session *session, struct db *db, const struct address *
 bool session_reopen(struct session *session, const struct address *address, struct error *error) {
     PQfinish(session->link);
     session->link = NULL;
-    session->count = 0;
+    session->count = session->parted = 0;
     session->lost = session->failed = session->queues = false;
     session->lost = !begin_session(session, address, error);
     return !session->lost;

@@ -160,7 +160,6 @@ bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
     for (; done && columns[count] >= 0; count++)
         done = bind_column(row, count, bulk, columns[count]) || db_no_memory(&store->db, error);
     bool counted = kind == BULK_TAKEN || kind == BULK_TAKEN_SPOTS;
-    done = done && (counted ? statement_run_counted(row, bulk_ready(bulk), error)
+    return done && (counted ? db_run_counted(&store->db, row, bulk_ready(bulk), error)
                             : db_run_row(&store->db, row, error));
-    return done;
 }

@@ -33,6 +33,7 @@ static const struct {
     const char *sql;
     int columns;
     enum array_type type;
+    bool counted; /* it must concern all of them */
 } kinds[] = {
     [SET_LANES] = {"SELECT k.id, l.owner FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
                    " (SELECT owner FROM lane WHERE id=k.id OFFSET 0) AS l"
@@ -66,7 +67,12 @@ static const struct {
                     " AND stream=k.stream AND rank=k.rank ORDER BY place, id LIMIT k.quota) AS p"
                     " LEFT JOIN LATERAL (SELECT * FROM job WHERE id=p.id OFFSET 0) AS j ON true",
                     4, ARRAY_INT8},
-    [SET_UNPARK] = {"DELETE FROM parked WHERE ctid=ANY(?)", 1, ARRAY_TID},
+    [SET_UNPARK] = {"DELETE FROM parked WHERE ctid=ANY(?)", 1, ARRAY_TID, true},
+    [SET_FRAMES] = {"UPDATE instance SET rev=k.rev, frame=k.frame FROM (SELECT unnest(?) AS id,"
+                    " unnest(?) AS rev, unnest(?) AS frame) AS k CROSS JOIN LATERAL"
+                    " (SELECT ctid AS spot FROM instance WHERE id=k.id OFFSET 0) AS i"
+                    " WHERE instance.ctid=i.spot",
+                    2, ARRAY_INT8, true},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
@@ -123,11 +129,12 @@ static bool bind(struct row *row, const struct set *set) {
 static bool set_run(struct store *store, struct set *set, struct error *error) {
     struct row *row = db_query(&store->db, error, kinds[set->kind].sql, "");
     bool done = row && (bind(row, set) || db_no_memory(&store->db, error));
-    if (done && set->kind == SET_UNPARK)
-        done = statement_run_counted(row, (int)set->count, error);
-    else if (done)
-        done = set->read ? set->read(set, store, row, error) : db_run_row(&store->db, row, error);
-    return done;
+    if (!done || set->read)
+        return done && set->read(set, store, row, error);
+    if (set->later)
+        return statement_send_ahead(*set->later = row, error);
+    return kinds[set->kind].counted ? db_run_counted(&store->db, row, (int)set->count, error)
+                                    : db_run_row(&store->db, row, error);
 }
 
 /* What was in no page, with whoever is to be told. */

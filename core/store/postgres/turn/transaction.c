@@ -39,13 +39,14 @@ bool postgres_gate(struct store *store, bool shared, struct error *error) {
                         class, gate);
 }
 
-/* Ends what is open, whatever has become of it. */
+/* Ends what is open, whatever has become of it. Nobody waits for that. */
 static void abandon(struct store *store) {
     struct session *session = &postgres_of(store)->session;
     session_land(session, NULL, NULL);
+    session->failed = session->lost;
+    if (!session->lost && db_run(&store->db, NULL, rollback_sql, ""))
+        session_part(session);
     session_leave(session);
-    if (!session->lost)
-        db_run(&store->db, NULL, rollback_sql, "");
 }
 
 /* A standby, or a primary that was told so: another of the URL's servers may be the primary. */
@@ -123,15 +124,15 @@ struct first {
     struct row *meta, *work, *snapshot;
 };
 
-/* A schema that has not been looked at yet may lack what is asked for. */
+static bool ask_meta(struct store *store, struct first *first, struct error *error) {
+    first->meta = meta_ask(store, error);
+    return first->meta && statement_send_ahead(first->meta, error);
+}
+
 static bool ask_first(struct store *store, enum store_purpose purpose, struct first *first,
                       struct error *error) {
-    *first = (struct first){0};
-    if (!store->schema.version)
-        return true;
-    first->meta = meta_ask(store, error);
     first->work = purpose == STORE_TURN ? work_ask(store, error) : NULL;
-    if (!first->meta || !statement_send_ahead(first->meta, error) ||
+    if (!ask_meta(store, first, error) ||
         (purpose == STORE_TURN && !(first->work && statement_send_ahead(first->work, error))))
         return false;
     first->snapshot = purpose == STORE_TURN ? reader_ask(store, error) : NULL;
@@ -143,13 +144,19 @@ static bool unhurry(struct store *store, struct error *error) {
     return db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "");
 }
 
+/* A schema that has not been looked at yet may lack what is asked for. */
 static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
                          enum store_purpose purpose, struct first *first, struct error *error) {
-    return db_run(&store->db, error, how == LOOKING ? look_sql : begin_sql, "") &&
-           (how == LOOKING || (postgres_gate(store, how == BESIDE_CREATIONS, error) &&
-                               (purpose != STORE_HOLD || unhurry(store, error)) &&
-                               ask_first(store, purpose, first, error))) &&
-           read_begun(store, how != LOOKING, begun, error);
+    const bool known = store->schema.version != 0;
+    *first = (struct first){0};
+    if (how == LOOKING)
+        return db_run(&store->db, error, look_sql, "") &&
+               (!known || ask_meta(store, first, error)) && read_begun(store, false, begun, error);
+    return db_run(&store->db, error, begin_sql, "") &&
+           postgres_gate(store, how == BESIDE_CREATIONS, error) &&
+           (purpose != STORE_HOLD || unhurry(store, error)) &&
+           (!known || ask_first(store, purpose, first, error)) &&
+           read_begun(store, true, begun, error);
 }
 
 /* A creation that has no ids drawn on this connection runs alone. */
@@ -234,15 +241,18 @@ enum { DRAWN_MOST = 64 }; /* ids for single jobs, once a process has created som
 /* In a transaction of its own, which need not be on the disk: what uses the ids is written behind
  * it. *first 0: none are drawn, the server is not the one that wrote last. */
 static bool draw(struct store *store, int count, int64_t *first, struct error *error) {
+    struct row *row = NULL;
     return db_run(&store->db, error, begin_sql, "") && unhurry(store, error) &&
            postgres_gate(store, true, error) &&
-           db_value(&store->db, error, first,
-                    "UPDATE meta SET value=value+?1 WHERE key='next_id'"
-                    " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
-                    " RETURNING value-?1",
-                    "n", count) != FAILED &&
-           db_run(&store->db, error, commit_sql, "") &&
-           session_land(&postgres_of(store)->session, NULL, error);
+           (row = db_query(
+                &store->db, error,
+                "UPDATE meta SET value=value+?1 WHERE key='next_id'"
+                " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
+                " RETURNING value-?1",
+                "n", count)) &&
+           statement_send_ahead(row, error) && db_run(&store->db, error, commit_sql, "") &&
+           session_land(&postgres_of(store)->session, NULL, error) &&
+           db_first(&store->db, row, first, error) != FAILED;
 }
 
 bool postgres_draw_ids(struct store *store, int count, struct error *error) {
@@ -380,7 +390,13 @@ enum answer postgres_hold(struct store *store, struct lane_want *want, bool *kno
 /* ---- reading ---- */
 
 bool postgres_look(struct store *store, struct error *error) {
-    return begin_any(store, false, STORE_TURN, clock_monotonic(), NULL, error);
+    struct first first;
+    if (!begin_any(store, false, STORE_TURN, clock_monotonic(), &first, error))
+        return false;
+    if (read_first(store, &first, error))
+        return true;
+    abandon(store);
+    return false;
 }
 
 void postgres_look_end(struct store *store) {

@@ -77,6 +77,7 @@ enum set_kind {
     SET_PARKED,  /* lanes, streams, ranks, numbers: so many parked jobs of each, in their order:
                     ROW_COLUMNS, place and spot */
     SET_UNPARK,  /* spots: these jobs, which are taken, leave `parked` */
+    SET_FRAMES,  /* instances, revs, and frames as texts: each has this frame */
     SET_HOLDERS, /* definitions, numbers, and unique keys as texts: a row (number,
                     UNIQUE_HOLDER) for each key that has one */
     SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until
@@ -89,6 +90,7 @@ struct set {
     size_t count;
     /* Reads the rows, if there are any to read. */
     bool (*read)(struct set *set, struct store *store, struct row *row, struct error *error);
+    struct row **later; /* or they are read by the caller behind the next wait, from this one */
     void (*found)(struct set *set, int64_t token); /* of SET_FENCE: it is told of each */
 };
 
@@ -96,7 +98,8 @@ struct store_engine {
     const struct store_sql *sql;
     const struct verify_rule *verify; /* more that store_verify asks, the last without a text */
 
-    /* Begins and ends a transaction that only reads and sees one state of the store. */
+    /* Begins and ends a transaction that only reads and sees one state of the store. Its beginning
+     * reads meta. */
     bool (*snapshot)(struct store *store, struct error *error);
     void (*snapshot_end)(struct store *store);
 

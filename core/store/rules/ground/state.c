@@ -9,10 +9,7 @@ bool look_begin(struct store *store, bool *own, struct error *error) {
         return false;
     store->looking = true;
     db_question_begin(&store->db);
-    if (meta_read(store, error))
-        return true;
-    look_end(store, true);
-    return false;
+    return true;
 }
 
 void look_end(struct store *store, bool own) {
@@ -21,6 +18,15 @@ void look_end(struct store *store, bool own) {
     db_question_end(&store->db);
     store->engine->snapshot_end(store);
     store->looking = false;
+}
+
+bool store_look(struct store *store, struct error *error) {
+    bool own = false;
+    return look_begin(store, &own, error);
+}
+
+void store_look_end(struct store *store) {
+    look_end(store, store->looking);
 }
 
 bool look_whole(struct store *store, bool whole, struct error *error) {

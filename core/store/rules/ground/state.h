@@ -162,6 +162,7 @@ struct releases {
     int64_t exposed[RELEASES_KEPT];
     int64_t definitions[RELEASES_KEPT], runs[RELEASES_KEPT];
     size_t count, exposed_count, run_count;
+    struct row *freed, *shown; /* what the commit brings of both; NULL: nothing is asked for */
 };
 
 /* Lanes in which jobs may be parked; see parked_lanes.h. */

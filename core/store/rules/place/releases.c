@@ -15,22 +15,34 @@ static bool read_shown(struct set *set, struct store *store, struct row *row, st
     return step == NO;
 }
 
-static bool release(struct store *store, struct releases *releases, struct error *error) {
-    struct set set = {.kind = SET_RELEASE,
-                      .columns = {releases->lanes, releases->tokens},
-                      .count = releases->count,
-                      .read = read_shown};
-    releases->count = 0;
-    return !set.count || store->engine->set(store, &set, error);
+/* Reads what was told later. */
+static bool releases_read(struct store *store, struct error *error) {
+    struct releases *releases = store->releases;
+    struct row *freed = releases->freed, *shown = releases->shown;
+    releases->freed = releases->shown = NULL;
+    return (!freed || read_shown(NULL, store, freed, error)) &&
+           (!shown || read_shown(NULL, store, shown, error));
 }
 
-static bool expose(struct store *store, struct releases *releases, struct error *error) {
-    struct set set = {.kind = SET_EXPOSE,
-                      .columns = {releases->exposed},
-                      .count = releases->exposed_count,
-                      .read = read_shown};
-    releases->exposed_count = 0;
-    return !set.count || store->engine->set(store, &set, error);
+/* `later` NULL: what is shown is read at once. */
+static bool show(struct store *store, struct set *set, struct row **later, struct error *error) {
+    set->later = later;
+    set->read = later ? NULL : read_shown;
+    return !set->count || store->engine->set(store, set, error);
+}
+
+static bool releases_write(struct store *store, bool later, struct error *error) {
+    struct releases *releases = store->releases;
+    struct set freed = {.kind = SET_RELEASE,
+                        .columns = {releases->lanes, releases->tokens},
+                        .count = releases->count};
+    struct set shown = {
+        .kind = SET_EXPOSE, .columns = {releases->exposed}, .count = releases->exposed_count};
+    releases->count = releases->exposed_count = 0;
+    return releases_read(store, error) &&
+           show(store, &freed, later ? &releases->freed : NULL, error) &&
+           show(store, &shown, later ? &releases->shown : NULL, error) &&
+           places_uncounted(store, error);
 }
 
 bool places_uncounted(struct store *store, struct error *error) {
@@ -45,9 +57,7 @@ bool places_uncounted(struct store *store, struct error *error) {
 }
 
 bool places_released(struct store *store, struct error *error) {
-    struct releases *releases = store->releases;
-    return !releases || (release(store, releases, error) && expose(store, releases, error) &&
-                         places_uncounted(store, error));
+    return !store->releases || releases_write(store, false, error);
 }
 
 bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error) {
@@ -85,10 +95,26 @@ bool place_uncount_later(struct store *store, int64_t definition, int64_t token,
     return true;
 }
 
-static void releases_forget(struct store *store) {
-    if (store->releases)
-        store->releases->count = store->releases->exposed_count = store->releases->run_count = 0;
+/* What is shown is told once the commit is there: only the hooks behind this one ask for it. */
+static bool releases_flush(struct store *store, struct error *error) {
+    return !store->releases || releases_write(store, true, error);
 }
 
-const struct txn_hook releases_hook = {
-    .flush = places_released, .drop = releases_forget, .parts = true};
+static void releases_committed(struct store *store) {
+    if (store->releases)
+        releases_read(store, NULL);
+}
+
+/* What has been written before a part of a transaction is still to be told. */
+static void releases_forget(struct store *store) {
+    struct releases *releases = store->releases;
+    if (releases && store->writing)
+        releases->count = releases->exposed_count = releases->run_count = 0;
+    else if (releases)
+        *releases = (struct releases){0};
+}
+
+const struct txn_hook releases_hook = {.flush = releases_flush,
+                                       .committed = releases_committed,
+                                       .drop = releases_forget,
+                                       .parts = true};

@@ -104,7 +104,7 @@ bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_m
 }
 
 bool store_lane_release(struct store *store, const struct lane_hold *hold, struct error *error) {
-    return place_release(store, hold->lane, hold->token, error);
+    return place_release_later(store, hold->lane, hold->token, error);
 }
 
 /* ---- of commands that have died ---- */

@@ -27,22 +27,25 @@ static bool ids_write(struct text *text, struct ids ids, struct error *error) {
     return !text->failed || error_no_memory(error);
 }
 
+#define INSERT                                                                                     \
+    "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs, instance)"         \
+    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+
+static const char *operation_who(const struct store *store) {
+    return store->journal.who[0] ? store->journal.who : store->rules->who;
+}
+
 static bool operation_insert(struct store *store, const char *verb, const char *entity, int count,
                              struct ids ids, const char *before, const char *after, time_ms now,
                              struct error *error) {
-    const char *who = store->journal.who[0] ? store->journal.who : store->rules->who;
+    const char *who = operation_who(store);
     const json_t *wanted = store->journal.query;
     char *query = wanted ? json_write(wanted, NULL) : NULL;
     struct text jobs = {0};
-    bool done =
-        (query || !wanted || error_no_memory(error)) && ids_write(&jobs, ids, error) &&
-        db_value(
-            &store->db, error, &store->journal.written,
-            "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs, instance)"
-            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-            " RETURNING id",
-            "itttnttttz", now, who, verb, entity, count, before, after, query, jobs.data,
-            store->journal.instance) == YES;
+    bool done = (query || !wanted || error_no_memory(error)) && ids_write(&jobs, ids, error) &&
+                db_value(&store->db, error, &store->journal.written, INSERT " RETURNING id",
+                         "itttnttttz", now, who, verb, entity, count, before, after, query,
+                         jobs.data, store->journal.instance) == YES;
     free(query);
     text_clear(&jobs);
     return done;
@@ -75,13 +78,13 @@ bool operation_write_ids(struct store *store, const char *verb, const char *enti
     return operation_put(store, verb, entity, (int)ids.count, ids, before, after, now, error);
 }
 
+/* Nothing is added to it, so that nobody waits for its number. */
 bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
                 struct error *error) {
-    store->journal.instance = entry->instance;
-    bool done = operation_write(store, entry->verb, entry->entity, 1, entry->before, entry->after,
-                                now, error);
-    store->journal.instance = 0;
-    return done;
+    return store->journal.silent ||
+           (db_run(&store->db, error, INSERT, "itttnttttz", now, operation_who(store), entry->verb,
+                   entry->entity, 1, entry->before, entry->after, NULL, NULL, entry->instance) &&
+            CRASH_POINT("operation_written"));
 }
 
 bool operation_of_batch(struct store *store, int64_t batch, struct error *error) {

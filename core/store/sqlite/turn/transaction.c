@@ -136,7 +136,8 @@ void sqlite_rollback(struct store *store) {
 
 bool transaction_look(struct store *store, struct error *error) {
     return ends_ready(store, error) && db_run(&store->db, error, "BEGIN", "") &&
-           (schema_current(store, error) || (transaction_look_end(store), false));
+           ((schema_current(store, error) && meta_read(store, error)) ||
+            (transaction_look_end(store), false));
 }
 
 void transaction_look_end(struct store *store) {
