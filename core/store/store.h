@@ -428,9 +428,10 @@ void store_tail_free(struct store_tail *tail);
 
 /* Questions end after so many ms (5000 unless told), with an error. */
 void store_set_budget(struct store *store, time_ms budget);
-/* From here to its end, questions see one state of the store. On a server they wait less. */
-bool store_look(struct store *store, struct error *error);
-void store_look_end(struct store *store);
+/* From here to its end, questions see one state of the store. On a server they wait less. *own
+ * false: it is seen already, and its end is another one's. */
+bool store_look(struct store *store, bool *own, struct error *error);
+void store_look_end(struct store *store, bool own);
 /* Answers any question: the one way in for every face. The members of a question:
  *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;
  *   - of a job, a batch, an instance, why or why_instance: id;
@@ -473,6 +474,10 @@ enum answer store_overridden(struct store *store, const char *handler, struct er
 bool store_command(struct store *store, const json_t *command, struct command_run *run, time_ms now,
                    struct error *error);
 
+/* In the open transaction, before these units are written: what each needs to be judged by is asked
+ * for at once, where a question is a wait. */
+bool store_units_ahead(struct store *store, struct outcome *const *outcomes, size_t count,
+                       struct error *error);
 /* Writes the entry of a command that leaves no unit, in the open transaction. */
 bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
                 struct error *error);

@@ -308,21 +308,28 @@ static bool check(const struct reader *reader, const json_t *command, struct err
     return true;
 }
 
+static bool read_parts(struct process_cause *cause, struct engine *engine,
+                       const struct reader *reader, const json_t *command, struct error *error) {
+    static const char *const parts[] = {"variables", "transient", "types"};
+    cause->object = json_pack("{ss}", "kind", reader->kind);
+    bool done = cause->object != NULL;
+    for (size_t i = 0; done && i < sizeof parts / sizeof *parts; i++)
+        done = take(cause->object, parts[i], command, parts[i]);
+    return (done || error_no_memory(error)) && take_who(cause, engine, error) &&
+           reader->read(cause, engine, command, error);
+}
+
 bool process_cause_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
     const struct reader *reader = reader_of(command);
+    bool own = false;
     *cause = (struct process_cause){0};
-    if (!check(reader, command, error))
+    if (!check(reader, command, error) || !store_look(engine->store, &own, error))
         return false;
-    cause->object = json_pack("{ss}", "kind", reader->kind);
-    if (!cause->object || !take(cause->object, "variables", command, "variables") ||
-        !take(cause->object, "transient", command, "transient") ||
-        !take(cause->object, "types", command, "types"))
-        return error_no_memory(error);
-    if (!take_who(cause, engine, error) || !reader->read(cause, engine, command, error))
-        return false;
-    if (!cause->instance)
-        return true;
+    bool done = read_parts(cause, engine, reader, command, error);
+    store_look_end(engine->store, own);
+    if (!done || !cause->instance)
+        return done;
     bool waits = cause->activity[0] != '\0';
     return (json_put(cause->object, "instance", json_integer(cause->instance)) &&
             (!waits || json_put_text(cause->object, "activity", cause->activity))) ||

@@ -155,12 +155,27 @@ static enum answer each(struct list *list,
     return done;
 }
 
+/* What all of them need to be judged by is asked for at once. */
+static bool ask_ahead(struct list *list, struct error *error) {
+    struct outcome **outcomes = malloc((list->count + 1) * sizeof *outcomes);
+    size_t count = 0;
+    if (!outcomes)
+        return error_no_memory(error);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->entries[i].walk.outcome)
+            outcomes[count++] = list->entries[i].walk.outcome;
+    bool done = store_units_ahead(list->engine->store, outcomes, count, error);
+    free(outcomes);
+    return done;
+}
+
 /* Writes all in one transaction. NO: another change came first, and nothing was written. */
 static enum answer list_write(struct list *list, struct error *error) {
     if (!store_begin(list->engine->store, STORE_COMMAND, error))
         return FAILED;
-    enum answer done = each(list, write_entry, error);
-    if (done == YES && !process_lanes_write(list->engine, error))
+    enum answer done = ask_ahead(list, error) ? each(list, write_entry, error) : FAILED;
+    if (done == YES && !(store_settle_end(list->engine->store, error) &&
+                         process_lanes_write(list->engine, error)))
         done = FAILED;
     bool ended = engine_end(list->engine, done == YES, error);
     if (done == YES && ended)
@@ -177,13 +192,14 @@ static enum answer read_one(struct list *list, struct entry *entry, struct error
 /* All see the same state of the store. */
 static bool read_all(struct list *list, struct error *error) {
     struct engine *engine = list->engine;
-    if (!store_look(engine->store, error))
+    bool own = false;
+    if (!store_look(engine->store, &own, error))
         return false;
     engine->versions = json_object();
     enum answer done = each(list, read_one, error);
     json_decref(engine->versions);
     engine->versions = NULL;
-    store_look_end(engine->store);
+    store_look_end(engine->store, own);
     return done == YES;
 }
 

@@ -3,6 +3,7 @@
 #include "store/postgres/turn/reader.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/spared.h"
 #include "store/rules/place/suspects.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct txn_hook *const hooks[] =
-    TXN_HOOKS(&postgres_left_hook, &postgres_sign_hook, &postgres_bell_hook, &lock_page_hook);
+static const struct txn_hook *const hooks[] = TXN_HOOKS(
+    &postgres_left_hook, &postgres_sign_hook, &postgres_bell_hook, &lock_page_hook, &unit_ahead_hook);
 
 /* ---- what a server has no need of ---- */
 

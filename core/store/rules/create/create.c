@@ -8,6 +8,7 @@
 #include "store/rules/create/replace.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/stream.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/backlog.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
@@ -164,6 +165,8 @@ static bool create_written(struct store *store, struct job_spec *spec,
 
 bool create_occurrence(struct store *store, struct job_spec *spec,
                        const struct catalog_stream *stream, time_ms now, struct error *error) {
+    if (spec->job.instance_id)
+        unit_ahead_forget(store, ASKED_JOB, spec->job.instance_id);
     return create_written(store, spec, stream, now, error) &&
            (spec->told || tell_created(store, &spec->job, now, error));
 }

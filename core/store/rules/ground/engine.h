@@ -78,6 +78,7 @@ enum set_kind {
                     ROW_COLUMNS, place and spot */
     SET_UNPARK,  /* spots: these jobs, which are taken, leave `parked` */
     SET_FRAMES,  /* instances, revs, and frames as texts: each has this frame */
+    SET_AHEAD,   /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
     SET_HOLDERS, /* definitions, numbers, and unique keys as texts: a row (number,
                     UNIQUE_HOLDER) for each key that has one */
     SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until

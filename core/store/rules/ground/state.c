@@ -20,13 +20,12 @@ void look_end(struct store *store, bool own) {
     store->looking = false;
 }
 
-bool store_look(struct store *store, struct error *error) {
-    bool own = false;
-    return look_begin(store, &own, error);
+bool store_look(struct store *store, bool *own, struct error *error) {
+    return look_begin(store, own, error);
 }
 
-void store_look_end(struct store *store) {
-    look_end(store, store->looking);
+void store_look_end(struct store *store, bool own) {
+    look_end(store, own);
 }
 
 bool look_whole(struct store *store, bool whole, struct error *error) {

@@ -133,6 +133,12 @@ struct frame_change {
 };
 
 /* Those of the open transaction; see process/instance.h. */
+/* What its units will ask for; see unit_ahead.h. */
+struct unit_ahead {
+    struct asked_entry *list; /* in order */
+    size_t count, room;
+};
+
 enum { FRAMES_KEPT = 64 };
 struct frames {
     struct frame_change list[FRAMES_KEPT];
@@ -223,6 +229,7 @@ struct store {
     struct held_config config;
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
+    struct unit_ahead asked;
     struct lasting lasting;
     bool unbound; /* kept messages were: see messages_unbind */
     struct patience patience;

@@ -1,3 +1,4 @@
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/places.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
@@ -146,6 +147,7 @@ bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
 
 /* What is changed of a lock is its row in `locked`. */
 static bool lock_own(struct store *store, int64_t id, struct error *error) {
+    unit_ahead_forget(store, ASKED_LOCK, id);
     return !store->engine->lock_own || store->engine->lock_own(store, id, error);
 }
 

@@ -1,6 +1,7 @@
 /* places_hot.c - the places as a turn changes them: acquiring, settling, creating, lanes. */
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/limit.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/places.h"
@@ -106,9 +107,25 @@ bool place_lock(struct store *store, const struct job *job, struct error *error)
            place_count(store, job, error);
 }
 
+/* It has been asked, and nothing has changed it since. */
+static bool lock_stands(const struct store *store, const struct job *job) {
+    const struct asked_entry *lock = unit_ahead_find(store, ASKED_LOCK, job->id, job->token);
+    return lock && lock->count && lock->value == job->owner;
+}
+
+static bool lock_remove(struct store *store, const struct job *job, struct error *error) {
+    struct row *row = db_query(&store->db, error,
+                               "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3", "iii",
+                               job->id, job->owner, job->token);
+    unit_ahead_forget(store, ASKED_LOCK, job->id);
+    return db_run_counted(&store->db, row, 1, error);
+}
+
 bool place_unlock(struct store *store, const struct job *job, enum unlocked *how,
                   struct error *error) {
     *how = UNLOCKED;
+    if (lock_stands(store, job))
+        return lock_remove(store, job, error);
     if (!db_run(&store->db, error,
                 "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
                 job->id, job->owner, job->token))

@@ -1,6 +1,7 @@
 #include "store/rules/process/instance.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/frames.h"
+#include "store/rules/ground/unit_ahead.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +9,11 @@
 
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error) {
     const struct frame_change *change = frame_find(store, id);
-    if (!change)
+    const struct asked_entry *ahead = unit_ahead_find(store, ASKED_REV, id, 0);
+    if (!change && !ahead)
         return db_value(&store->db, error, rev, "SELECT rev FROM instance WHERE id=?1", "i", id);
-    *rev = change->rev;
-    return YES;
+    *rev = change ? change->rev : ahead->value;
+    return change || ahead->count ? YES : NO;
 }
 
 enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, int64_t *rev,
@@ -45,6 +47,7 @@ static bool instance_insert(struct store *store, const struct unit_instance *one
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
                     struct error *error) {
     struct frames *frames = &store->frames;
+    unit_ahead_forget(store, ASKED_REV, one->id);
     if (!one->rev)
         return instance_insert(store, one, rev, error);
     struct frame_change *change = frame_find(store, one->id);
@@ -61,6 +64,7 @@ bool instance_write(struct store *store, const struct unit_instance *one, int64_
 
 bool instance_remove(struct store *store, int64_t id, struct error *error) {
     struct frame_change *change = frame_find(store, id);
+    unit_ahead_forget(store, ASKED_REV, id);
     if (change)
         *change = store->frames.list[--store->frames.count];
     return db_run(&store->db, error, "DELETE FROM instance WHERE id=?1", "i", id);

@@ -1,9 +1,11 @@
 #include "store/rules/process/user_task.h"
+#include "store/rules/ground/unit_ahead.h"
 #include <stdio.h>
 #include <string.h>
 
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error) {
+    unit_ahead_forget(store, ASKED_TASK, one->instance);
     return db_run(&store->db, error,
                   "INSERT INTO user_task(id, instance, token, activity, name, assignee, candidates,"
                   " due, priority, created, form) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
@@ -16,12 +18,17 @@ bool user_task_write(struct store *store, const struct unit_task *one, time_ms n
 enum answer user_task_waits(struct store *store, const struct unit_wait *left,
                             struct error *error) {
     int64_t one = 0;
+    const struct asked_entry *task =
+        unit_ahead_find(store, ASKED_TASK, left->instance, left->token);
+    if (task && task->count == 1)
+        return task->value == left->task ? YES : NO;
     return db_value(&store->db, error, &one,
                     "SELECT 1 FROM user_task WHERE id=?1 AND instance=?2 AND token=?3", "iii",
                     left->task, left->instance, left->token);
 }
 
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error) {
+    unit_ahead_forget(store, ASKED_TASK, instance);
     if (token)
         return db_run(&store->db, error, "DELETE FROM user_task WHERE instance=?1 AND token=?2",
                       "ii", instance, token);

@@ -1,5 +1,6 @@
 #include "store/rules/process/waiting.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/job/job_commands.h"
 #include "store/rules/process/message.h"
 
@@ -48,11 +49,18 @@ static bool waiting_living(struct store *store, struct ids *ids, int64_t *list,
     return true;
 }
 
+/* It has been asked: nothing waits but what runs. */
+static bool waiting_none(const struct store *store, int64_t instance, int64_t token,
+                         int64_t running) {
+    const struct asked_entry *jobs = unit_ahead_find(store, ASKED_JOB, instance, token);
+    return jobs && (!jobs->count || (jobs->count == 1 && jobs->value == running));
+}
+
 bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,
                     time_ms now, struct error *error) {
     int64_t list[COMMAND_IDS], after = 0;
     struct ids ids = {list, 0};
-    bool more = true, many = token != 0;
+    bool more = !waiting_none(store, instance, token, running), many = token != 0;
     while (more) {
         struct row *rows = token ? token_rows(store, instance, token, running, after, error)
                                  : instance_rows(store, instance, running, after, many, error);

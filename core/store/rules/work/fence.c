@@ -182,10 +182,26 @@ static bool settle_set(struct store *store, struct outcome *outcomes, size_t cou
     return done;
 }
 
+static bool ask_ahead(struct store *store, struct outcome *outcomes, struct error *error) {
+    size_t count = 0, units = 0;
+    for (const struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
+        count += outcome->unit != NULL;
+    struct outcome **list = count ? malloc(count * sizeof *list) : NULL;
+    for (struct outcome *outcome = outcomes; list && outcome; outcome = outcome->next)
+        if (outcome->unit)
+            list[units++] = outcome;
+    bool done = list ? store_units_ahead(store, list, units, error)
+                     : !count || db_no_memory(&store->db, error);
+    free(list);
+    return done;
+}
+
 bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
     struct passing passing = {0};
     int64_t count = 0;
     bool asks = false;
+    if (store->engine->sets && !ask_ahead(store, outcomes, error))
+        return false;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, count++) {
         outcome->way = settle_way(store, outcome, true);
         asks = asks || outcome->way == WAY_ASKS || outcome->way == WAY_CAREFUL;

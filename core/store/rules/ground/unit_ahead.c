@@ -1,0 +1,154 @@
+#include "store/rules/ground/unit_ahead.h"
+#include "store/rules/ground/state.h"
+#include <stdlib.h>
+
+/* ---- the list ---- */
+
+static int entry_order(const void *left, const void *right) {
+    const struct asked_entry *a = left, *b = right;
+    if (a->what != b->what)
+        return a->what < b->what ? -1 : 1;
+    if (a->of != b->of)
+        return a->of < b->of ? -1 : 1;
+    return (a->part > b->part) - (a->part < b->part);
+}
+
+static struct asked_entry *find(const struct store *store, enum asked what, int64_t of,
+                                int64_t part) {
+    const struct asked_entry key = {.what = what, .of = of, .part = part};
+    const struct unit_ahead *ahead = &store->asked;
+    return ahead->count ? bsearch(&key, ahead->list, ahead->count, sizeof key, entry_order) : NULL;
+}
+
+const struct asked_entry *unit_ahead_find(const struct store *store, enum asked what, int64_t of,
+                                          int64_t part) {
+    const struct asked_entry *entry = find(store, what, of, part);
+    return entry && entry->known ? entry : NULL;
+}
+
+/* The first entry that is not in front of all of this thing. */
+static size_t first_of(const struct unit_ahead *ahead, enum asked what, int64_t of) {
+    const struct asked_entry key = {.what = what, .of = of, .part = INT64_MIN};
+    size_t from = 0, to = ahead->count;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (entry_order(&ahead->list[middle], &key) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+void unit_ahead_forget(struct store *store, enum asked what, int64_t of) {
+    struct unit_ahead *ahead = &store->asked;
+    for (size_t i = first_of(ahead, what, of); i < ahead->count; i++) {
+        if (ahead->list[i].what != what || ahead->list[i].of != of)
+            break;
+        ahead->list[i].known = false;
+    }
+}
+
+static void forget_all(struct store *store) {
+    free(store->asked.list);
+    store->asked = (struct unit_ahead){0};
+}
+
+/* ---- what units need ---- */
+
+static bool add(struct unit_ahead *ahead, enum asked what, int64_t of, int64_t part) {
+    if (ahead->count == ahead->room) {
+        size_t room = ahead->room ? 2 * ahead->room : 64;
+        struct asked_entry *list = realloc(ahead->list, room * sizeof *list);
+        if (!list)
+            return false;
+        ahead->list = list;
+        ahead->room = room;
+    }
+    ahead->list[ahead->count++] = (struct asked_entry){.what = what, .of = of, .part = part};
+    return true;
+}
+
+static bool add_instance(struct unit_ahead *ahead, const struct unit_instance *one) {
+    return !one->rev || (add(ahead, ASKED_REV, one->id, 0) &&
+                         (one->frame || add(ahead, ASKED_JOB, one->id, 0)));
+}
+
+static bool add_left(struct unit_ahead *ahead, const struct unit_wait *left) {
+    bool done = !(left->what & UNIT_JOB) || add(ahead, ASKED_JOB, left->instance, left->token);
+    return done && (!left->task || add(ahead, ASKED_TASK, left->instance, left->token));
+}
+
+static bool add_outcome(struct unit_ahead *ahead, const struct outcome *outcome) {
+    const struct unit *unit = outcome->unit;
+    const struct job *job = outcome->job;
+    bool done = !unit || !job->id || add(ahead, ASKED_LOCK, job->id, job->token);
+    for (size_t i = 0; done && unit && i < unit->instance_count; i++)
+        done = add_instance(ahead, &unit->instances[i]);
+    for (size_t i = 0; done && unit && i < unit->left_count; i++)
+        done = add_left(ahead, &unit->left[i]);
+    return done;
+}
+
+/* In order, and each once. */
+static void sort(struct unit_ahead *ahead) {
+    size_t count = 0;
+    if (ahead->count)
+        qsort(ahead->list, ahead->count, sizeof *ahead->list, entry_order);
+    for (size_t i = 0; i < ahead->count; i++)
+        if (!count || entry_order(&ahead->list[count - 1], &ahead->list[i]) != 0)
+            ahead->list[count++] = ahead->list[i];
+    ahead->count = count;
+}
+
+/* ---- asking ---- */
+
+/* Reads rows (what, of, part, value). */
+static bool read(struct set *set, struct store *store, struct row *row, struct error *error) {
+    enum answer step = NO;
+    (void)set;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        struct asked_entry *entry =
+            find(store, (enum asked)row_int(row, 0), row_int(row, 1), row_int(row, 2));
+        entry->count++;
+        entry->value = row_int(row, 3);
+    }
+    return step == NO;
+}
+
+static bool ask(struct store *store, struct error *error) {
+    struct unit_ahead *ahead = &store->asked;
+    int64_t *columns = malloc(3 * ahead->count * sizeof *columns);
+    if (!columns)
+        return db_no_memory(&store->db, error);
+    for (size_t i = 0; i < ahead->count; i++) {
+        columns[i] = ahead->list[i].what;
+        columns[ahead->count + i] = ahead->list[i].of;
+        columns[2 * ahead->count + i] = ahead->list[i].part;
+    }
+    struct set set = {.kind = SET_AHEAD,
+                      .columns = {columns, columns + ahead->count, columns + 2 * ahead->count},
+                      .count = ahead->count,
+                      .read = read};
+    bool done = store->engine->set(store, &set, error);
+    for (size_t i = 0; i < ahead->count; i++)
+        ahead->list[i].known = done;
+    free(columns);
+    return done;
+}
+
+bool store_units_ahead(struct store *store, struct outcome *const *outcomes, size_t count,
+                    struct error *error) {
+    bool done = true;
+    if (!store->engine->sets)
+        return true;
+    forget_all(store);
+    for (size_t i = 0; done && i < count; i++)
+        done = add_outcome(&store->asked, outcomes[i]);
+    if (!done)
+        return db_no_memory(&store->db, error);
+    sort(&store->asked);
+    return !store->asked.count || ask(store, error);
+}
+
+const struct txn_hook unit_ahead_hook = {.committed = forget_all, .drop = forget_all};

@@ -1,0 +1,37 @@
+/* unit_ahead.h - what the units of a transaction will ask about their instances, jobs and locks
+ * (rules §23), asked at once where each question is a wait. What the transaction changes since is
+ * forgotten: then it is asked for when it is needed, as without this. */
+#ifndef MOONSHIFT_STORE_RULES_GROUND_UNIT_AHEAD_H
+#define MOONSHIFT_STORE_RULES_GROUND_UNIT_AHEAD_H
+
+#include "job/outcome.h"
+#include "store/rules/ground/txn_hook.h"
+
+struct store;
+
+/* What is asked, of one thing and a part of it. */
+enum asked {
+    ASKED_REV,  /* of an instance: the rev of its frame */
+    ASKED_JOB,  /* of an instance, and a token or 0 for all: what job waits for it */
+    ASKED_TASK, /* of an instance and a token: what task waits for it */
+    ASKED_LOCK  /* of a job and a token: who has this lock, if no command has edited the job */
+};
+
+/* An answer: so many rows, 2 for several, and the value of one. */
+struct asked_entry {
+    enum asked what;
+    int64_t of, part;
+    bool known;
+    int count;
+    int64_t value;
+};
+
+/* NULL: it is not known. */
+const struct asked_entry *unit_ahead_find(const struct store *store, enum asked what, int64_t of,
+                                          int64_t part);
+/* It changes: all parts of it. */
+void unit_ahead_forget(struct store *store, enum asked what, int64_t of);
+
+extern const struct txn_hook unit_ahead_hook;
+
+#endif
