@@ -186,15 +186,6 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struc
 
 /* ---- writing ---- */
 
-bool unit_is_plain(const struct unit *unit) {
-    if (unit->left_count || unit->message_count)
-        return false;
-    for (size_t i = 0; i < unit->instance_count; i++)
-        if (!unit->instances[i].frame && unit->instances[i].rev)
-            return false;
-    return true;
-}
-
 /* What waits for a token goes. */
 static bool write_left(struct store *store, const struct unit_wait *left, int64_t running,
                        time_ms now, struct error *error) {
@@ -214,6 +205,26 @@ static unsigned waits_of(const struct unit *unit, int64_t instance) {
         if (unit->left[i].instance == instance && !unit->left[i].token)
             return unit->left[i].what;
     return UNIT_JOB | UNIT_SUBSCRIPTION | UNIT_TASK;
+}
+
+/* No job goes with what the unit leaves. */
+static bool leaves_no_job(const struct store *store, const struct unit *unit, int64_t running) {
+    bool none = true;
+    for (size_t i = 0; none && i < unit->left_count; i++) {
+        const struct unit_wait *left = &unit->left[i];
+        none = !left->token || !(left->what & UNIT_JOB) ||
+               waiting_none(store, left->instance, left->token, running);
+    }
+    for (size_t i = 0; none && i < unit->instance_count; i++) {
+        const struct unit_instance *one = &unit->instances[i];
+        none = one->frame || !one->rev || !(waits_of(unit, one->id) & UNIT_JOB) ||
+               waiting_none(store, one->id, 0, running);
+    }
+    return none;
+}
+
+bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running) {
+    return !unit->message_count && leaves_no_job(store, unit, running);
 }
 
 /* Of an instance that began in this unit there was never a row; of another, the row says when it

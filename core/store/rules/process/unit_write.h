@@ -19,7 +19,7 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struc
 bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
                 struct error *error);
 
-/* True if writing it asks for no other job's row. */
-bool unit_is_plain(const struct unit *unit);
+/* True if writing it asks for no row of another job than `running`. */
+bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running);
 
 #endif

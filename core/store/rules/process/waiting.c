@@ -49,9 +49,7 @@ static bool waiting_living(struct store *store, struct ids *ids, int64_t *list,
     return true;
 }
 
-/* It has been asked: nothing waits but what runs. */
-static bool waiting_none(const struct store *store, int64_t instance, int64_t token,
-                         int64_t running) {
+bool waiting_none(const struct store *store, int64_t instance, int64_t token, int64_t running) {
     const struct asked_entry *jobs = unit_ahead_find(store, ASKED_JOB, instance, token);
     return jobs && (!jobs->count || (jobs->count == 1 && jobs->value == running));
 }

@@ -4,6 +4,9 @@
 
 #include "store/rules/ground/state.h"
 
+/* True if it has been asked (unit_ahead.h) that none waits but `running`. */
+bool waiting_none(const struct store *store, int64_t instance, int64_t token, int64_t running);
+
 /* Cancels the jobs of a token but for `running`; token 0: of the whole instance. One that runs
  * loses its lock. */
 bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,

@@ -433,7 +433,8 @@ static bool settle_by_way(struct store *store, struct outcome *outcome, time_ms 
         return settle_lock(store, outcome, error) &&
                settle_carefully(store, outcome, now, settled, error);
     case WAY_COMMAND:
-        return settle_flush(store, error) && settle_run(store, outcome, now, settled, error);
+        return (unit_is_plain(store, outcome->unit, 0) || settle_flush(store, error)) &&
+               settle_run(store, outcome, now, settled, error);
     case WAY_UNASKED:
         break;
     }
