@@ -131,9 +131,10 @@ static bool ask_meta(struct store *store, struct first *first, struct error *err
 
 static bool ask_first(struct store *store, enum store_purpose purpose, struct first *first,
                       struct error *error) {
-    first->work = purpose == STORE_TURN ? work_ask(store, error) : NULL;
+    const bool works = purpose == STORE_TURN || purpose == STORE_COMMAND;
+    first->work = works ? work_ask(store, error) : NULL;
     if (!ask_meta(store, first, error) ||
-        (purpose == STORE_TURN && !(first->work && statement_send_ahead(first->work, error))))
+        (works && !(first->work && statement_send_ahead(first->work, error))))
         return false;
     first->snapshot = purpose == STORE_TURN ? reader_ask(store, error) : NULL;
     return true;
