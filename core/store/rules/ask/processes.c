@@ -79,7 +79,7 @@ const struct ask_table version_table = {
     "versions", version_columns, version_filters,
     .from = " FROM process_version v JOIN process p ON p.key=v.key", .asked = "versions"};
 
-/* The id of the version that is meant; 0: there is none, -1: error. */
+/* The id of the version that is meant; 0: there is none, or it is the current one, -1: error. */
 static int64_t version_meant(struct store *store, const json_t *question, struct error *error) {
     const json_t *key = json_object_get(question, "key"), *number, *tag, *deployment;
     int64_t id = json_integer_value(json_object_get(question, "id"));
@@ -104,15 +104,13 @@ static int64_t version_meant(struct store *store, const json_t *question, struct
                          "SELECT id FROM process_version WHERE key=?1 AND deployment<=?2"
                          " ORDER BY deployment DESC LIMIT 1",
                          "ti", name, json_integer_value(deployment));
-    else
-        found =
-            db_value(&store->db, error, &id, "SELECT current FROM process WHERE key=?1", "t", name);
     return found == FAILED ? -1 : id;
 }
 
 static bool asks_version(const json_t *question) {
-    return json_object_get(question, "number") || json_object_get(question, "tag") ||
-           json_object_get(question, "deployment");
+    return json_is_integer(json_object_get(question, "number")) ||
+           json_is_string(json_object_get(question, "tag")) ||
+           json_is_integer(json_object_get(question, "deployment"));
 }
 
 static json_t *version_read(struct row *row) {
@@ -129,6 +127,7 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
     json_t *found = NULL;
     if (!look_begin(store, &own, error))
         return NULL;
+    const char *key = json_string_value(json_object_get(question, "key"));
     int64_t id = version_meant(store, question, error);
     struct row *row =
         db_query(&store->db, error,
@@ -136,14 +135,15 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
                  " CASE WHEN ?2<>0 THEN f.text END, CASE WHEN p.current=v.id THEN 1 ELSE 0 END,"
                  " CASE WHEN v.suspended<>0 OR p.suspended<>0 THEN 1 ELSE 0 END"
                  " FROM process_version v JOIN process p ON p.key=v.key LEFT JOIN deployment_file f"
-                 " ON f.deployment=v.deployment AND f.path=v.path WHERE v.id=?1",
-                 "ii", id, (int64_t)!json_is_false(json_object_get(question, "text")));
+                 " ON f.deployment=v.deployment AND f.path=v.path"
+                 " WHERE v.id=coalesce(?1, (SELECT current FROM process WHERE key=?3))",
+                 "zit", id, (int64_t)!json_is_false(json_object_get(question, "text")),
+                 asks_version(question) ? NULL : key);
     enum answer step = id < 0 ? FAILED : db_step(&store->db, row, error);
     if (step == YES) {
         found = version_read(row);
         row_done(row);
     }
-    const char *key = json_string_value(json_object_get(question, "key"));
     if (step == NO && key)
         error_set(error, ERROR_NOT_FOUND,
                   asks_version(question) ? "no such version of process \"%.255s\""
