@@ -9,7 +9,7 @@
 #include "store/postgres/db/address.h"
 #include "store/sql/db.h"
 
-enum { FLIGHT_MAX = 256 };
+enum { FLIGHT_MAX = 2048 };
 
 struct statement;
 struct store;

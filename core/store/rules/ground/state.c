@@ -86,7 +86,7 @@ bool meta_answer(struct store *store, struct row *rows, struct error *error) {
             if (strcmp(row_text(rows, 0), fields[i].key) == 0)
                 *fields[i].value = row_int(rows, 1);
     store->stored = *meta;
-    store->incidents = store->lines = -1;
+    store->incidents = store->lines = store->kept = -1;
     store->timer = TIME_NONE;
     store->parked.looked = false;
     return step == NO && meta_check(store, error) && catalog_refresh(store, error) &&

@@ -120,7 +120,7 @@ static bool points_return(struct store *store, const char *point, struct error *
             memcpy(own_state(store, hook), point, hook->size);
         point += point_size(hook);
     }
-    store->incidents = store->lines = -1;
+    store->incidents = store->lines = store->kept = -1;
     return done;
 }
 

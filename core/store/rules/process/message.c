@@ -90,6 +90,7 @@ static bool row_write(struct store *store, const struct unit_message *one, int64
     if (one->id)
         return db_run(&store->db, error, "UPDATE kept_message SET job=?2 WHERE id=?1", "iz", id,
                       job);
+    store->kept = 1;
     return messages_clean(store, &room, now, error) &&
            db_run(&store->db, error,
                   "INSERT INTO kept_message(id, name, key, instance, business_key, variables,"
@@ -198,6 +199,17 @@ bool message_deliver(struct store *store, const struct unit_message *one, time_m
     if (found == YES)
         return deliver(store, one, receiver, now, error);
     return found == NO && message_keep(store, one, now, error);
+}
+
+/* YES: any message is kept. */
+static enum answer kept_any(struct store *store, struct error *error) {
+    int64_t some = 0;
+    if (store->kept < 0) {
+        if (db_value(&store->db, error, &some, "SELECT 1 FROM kept_message LIMIT 1", "") == FAILED)
+            return FAILED;
+        store->kept = some != 0;
+    }
+    return store->kept ? YES : NO;
 }
 
 enum answer store_message_keep(struct store *store, const struct unit_message *one, time_ms now,
@@ -325,7 +337,9 @@ bool message_give(struct store *store, const struct unit_subscription *to, time_
     struct unit_message one;
     if (strcmp(to->kind, "message") != 0)
         return true;
-    enum answer found = kept_find(store, to, &one, now, error);
+    enum answer found = kept_any(store, error);
+    if (found == YES)
+        found = kept_find(store, to, &one, now, error);
     if (found != YES)
         return found == NO;
     json_t *receiver = receiver_new(store, to, error);

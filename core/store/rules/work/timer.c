@@ -88,7 +88,7 @@ bool work_next(struct store *store, time_ms now, time_ms *at, struct error *erro
 struct row *work_ask(struct store *store, struct error *error) {
     return db_query(&store->db, error,
                     "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL),"
-                    " (SELECT due FROM timer ORDER BY due LIMIT 1)",
+                    " EXISTS(SELECT 1 FROM kept_message), (SELECT due FROM timer ORDER BY due LIMIT 1)",
                     "");
 }
 
@@ -96,7 +96,8 @@ bool work_answer(struct store *store, struct row *row, struct error *error) {
     if (db_step(&store->db, row, error) != YES)
         return false;
     store->incidents = row_int(row, 0) != 0;
-    store->timer = row_null(row, 1) ? TIME_NEVER : row_int(row, 1);
+    store->kept = row_int(row, 1) != 0;
+    store->timer = row_null(row, 2) ? TIME_NEVER : row_int(row, 2);
     row_done(row);
     return true;
 }
