@@ -80,7 +80,7 @@ local writers = {
 
   -- Of processes: a file a table.
   process = { rules "process/version" }, process_version = { rules "process/version" },
-  instance = { rules "process/instance", rules "ground/frames" },
+  instance = { rules "process/instance", rules "ground/frames", server "turn/set" },
   subscription = { rules "process/subscription" },
   kept_message = { rules "process/message" },
   large_value = { rules "process/large_value" },
@@ -96,7 +96,7 @@ local writers = {
   rate = { rules "place/rate_limit" },
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "create/intake" },
-  request = { rules "ground/request" },
+  request = { rules "command/request" },
   tray = { engine "beside/group_commit", engine "life/restore" },
   location = { engine "beside/location" },
 

@@ -1091,9 +1091,9 @@ local variables = require "moonshift.process.variables"
     {"name": "incident-of-others-unknown", "by": "spec/life/incidents_spec.lua",
      "breaks": "an incident that another process has opened is not looked for",
      "changes": [("core/store/rules/ground/state.c", """
-    store->incidents = store->lines = -1;
+    store->incidents = store->lines = store->kept = -1;
 """, """
-    store->lines = -1;
+    store->lines = store->kept = -1;
 """)]},
     {"name": "incident-of-run-unknown", "by": "spec/core/store/incident_contract", "server": True,
      "breaks": "that runs which end together have opened an incident is not remembered",

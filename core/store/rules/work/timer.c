@@ -86,10 +86,11 @@ bool work_next(struct store *store, time_ms now, time_ms *at, struct error *erro
 }
 
 struct row *work_ask(struct store *store, struct error *error) {
-    return db_query(&store->db, error,
-                    "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL),"
-                    " EXISTS(SELECT 1 FROM kept_message), (SELECT due FROM timer ORDER BY due LIMIT 1)",
-                    "");
+    return db_query(
+        &store->db, error,
+        "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL),"
+        " EXISTS(SELECT 1 FROM kept_message), (SELECT due FROM timer ORDER BY due LIMIT 1)",
+        "");
 }
 
 bool work_answer(struct store *store, struct row *row, struct error *error) {
