@@ -70,8 +70,7 @@ static json_t *version_ask(struct engine *engine, json_t *question, struct error
 
 static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *row =
-        version_ask(engine, json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
+    json_t *row = version_ask(engine, json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
     return row && take_version(cause, row, error);
 }
 

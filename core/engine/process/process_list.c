@@ -174,8 +174,8 @@ static enum answer list_write(struct list *list, struct error *error) {
     if (!store_begin(list->engine->store, STORE_COMMAND, error))
         return FAILED;
     enum answer done = ask_ahead(list, error) ? each(list, write_entry, error) : FAILED;
-    if (done == YES && !(store_settle_end(list->engine->store, error) &&
-                         process_lanes_write(list->engine, error)))
+    if (done == YES &&
+        !(store_settle_end(list->engine->store, error) && process_lanes_write(list->engine, error)))
         done = FAILED;
     bool ended = engine_end(list->engine, done == YES, error);
     if (done == YES && ended)

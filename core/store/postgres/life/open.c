@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct txn_hook *const hooks[] = TXN_HOOKS(
-    &postgres_left_hook, &postgres_sign_hook, &postgres_bell_hook, &lock_page_hook, &unit_ahead_hook);
+static const struct txn_hook *const hooks[] =
+    TXN_HOOKS(&postgres_left_hook, &postgres_sign_hook, &postgres_bell_hook, &lock_page_hook,
+              &unit_ahead_hook);
 
 /* ---- what a server has no need of ---- */
 

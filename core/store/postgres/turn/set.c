@@ -30,8 +30,8 @@
                                                                                         " ON true"
 
 /* Of one kind of question; the numbers are those of enum asked. */
-#define REV_ASKED  "0"
-#define JOB_ASKED  "1"
+#define REV_ASKED "0"
+#define JOB_ASKED "1"
 #define TASK_ASKED "2"
 #define LOCK_ASKED "3"
 #define AHEAD(what, question)                                                                      \
@@ -87,18 +87,26 @@ static const struct {
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
                    " AND edited=0 OFFSET 0) AS l)) RETURNING token",
                    3, ARRAY_INT8},
-    [SET_AHEAD] = {"WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing,"
-                   " unnest(?) AS part)"
-                   AHEAD(REV_ASKED, "SELECT rev AS value FROM instance WHERE id=k.thing")
-                   " UNION ALL" AHEAD(TASK_ASKED, "SELECT id AS value FROM user_task"
-                                                  " WHERE instance=k.thing AND token=k.part")
-                   " UNION ALL" AHEAD(LOCK_ASKED, "SELECT owner AS value FROM locked"
-                                                  " WHERE id=k.thing AND token=k.part AND edited=0")
-                   " UNION ALL" AHEAD(JOB_ASKED " AND k.part<>0", "SELECT id AS value FROM job"
-                                      " WHERE instance_id=k.thing AND execution=k.part LIMIT 2")
-                   " UNION ALL" AHEAD(JOB_ASKED " AND k.part=0", "SELECT id AS value FROM job"
-                                      " WHERE instance_id=k.thing LIMIT 2"),
-                   3, ARRAY_INT8},
+    [SET_AHEAD] =
+        {"WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing,"
+         " unnest(?) AS part)" AHEAD(REV_ASKED, "SELECT rev AS value FROM instance WHERE "
+                                                "id=k.thing") " UNION ALL" AHEAD(
+             TASK_ASKED,
+             "SELECT id AS value FROM user_task"
+             " WHERE instance=k.thing AND token=k.part") " UNION ALL" AHEAD(LOCK_ASKED,
+                                                                            "SELECT owner AS value "
+                                                                            "FROM locked"
+                                                                            " WHERE id=k.thing AND "
+                                                                            "token=k.part AND "
+                                                                            "edited=0") " UNION "
+                                                                                        "ALL" AHEAD(JOB_ASKED
+                                                                                                    " AND k.part<>0",
+                                                                                                    "SELECT id AS value FROM job"
+                                                                                                    " WHERE instance_id=k.thing AND execution=k.part LIMIT 2") " UNION ALL" AHEAD(JOB_ASKED
+                                                                                                                                                                                  " AND k.part=0",
+                                                                                                                                                                                  "SELECT id AS value FROM job"
+                                                                                                                                                                                  " WHERE instance_id=k.thing LIMIT 2"),
+         3, ARRAY_INT8},
     [SET_HOLDERS] = {"SELECT k.at, " UNIQUE_HOLDER " FROM"
                      " (SELECT unnest(?) AS definition, unnest(?) AS at, unnest(?) AS key) AS k"
                      " CROSS JOIN LATERAL (SELECT job, until FROM unique_key"

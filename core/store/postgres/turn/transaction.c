@@ -245,12 +245,12 @@ static bool draw(struct store *store, int count, int64_t *first, struct error *e
     struct row *row = NULL;
     return db_run(&store->db, error, begin_sql, "") && unhurry(store, error) &&
            postgres_gate(store, true, error) &&
-           (row = db_query(
-                &store->db, error,
-                "UPDATE meta SET value=value+?1 WHERE key='next_id'"
-                " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
-                " RETURNING value-?1",
-                "n", count)) &&
+           (row = db_query(&store->db, error,
+                           "UPDATE meta SET value=value+?1 WHERE key='next_id'"
+                           " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE
+                           ")"
+                           " RETURNING value-?1",
+                           "n", count)) &&
            statement_send_ahead(row, error) && db_run(&store->db, error, commit_sql, "") &&
            session_land(&postgres_of(store)->session, NULL, error) &&
            db_first(&store->db, row, first, error) != FAILED;

@@ -17,8 +17,9 @@ static int change_order(const void *left, const void *right) {
 
 static bool change_write(struct store *store, const struct frame_change *change,
                          struct error *error) {
-    struct row *row = db_query(&store->db, error, "UPDATE instance SET rev=?2, frame=?3 WHERE id=?1",
-                               "iit", change->id, change->rev, change->frame.text);
+    struct row *row =
+        db_query(&store->db, error, "UPDATE instance SET rev=?2, frame=?3 WHERE id=?1", "iit",
+                 change->id, change->rev, change->frame.text);
     return db_run_counted(&store->db, row, 1, error);
 }
 
@@ -26,10 +27,8 @@ static bool changes_write_set(struct store *store, const struct frames *frames,
                               struct error *error) {
     int64_t ids[FRAMES_KEPT], revs[FRAMES_KEPT];
     const char *texts[FRAMES_KEPT];
-    struct set set = {.kind = SET_FRAMES,
-                      .columns = {ids, revs},
-                      .texts = texts,
-                      .count = frames->count};
+    struct set set = {
+        .kind = SET_FRAMES, .columns = {ids, revs}, .texts = texts, .count = frames->count};
     for (size_t i = 0; i < frames->count; i++) {
         ids[i] = frames->list[i].id;
         revs[i] = frames->list[i].rev;

@@ -70,8 +70,8 @@ static bool add(struct unit_ahead *ahead, enum asked what, int64_t of, int64_t p
 }
 
 static bool add_instance(struct unit_ahead *ahead, const struct unit_instance *one) {
-    return !one->rev || (add(ahead, ASKED_REV, one->id, 0) &&
-                         (one->frame || add(ahead, ASKED_JOB, one->id, 0)));
+    return !one->rev ||
+           (add(ahead, ASKED_REV, one->id, 0) && (one->frame || add(ahead, ASKED_JOB, one->id, 0)));
 }
 
 static bool add_left(struct unit_ahead *ahead, const struct unit_wait *left) {
@@ -138,7 +138,7 @@ static bool ask(struct store *store, struct error *error) {
 }
 
 bool store_units_ahead(struct store *store, struct outcome *const *outcomes, size_t count,
-                    struct error *error) {
+                       struct error *error) {
     bool done = true;
     if (!store->engine->sets)
         return true;

@@ -1,7 +1,7 @@
-#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/places.h"
 #include "base/crash_point.h"
 #include "store/rules/ground/capacity.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/limit.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/spared.h"

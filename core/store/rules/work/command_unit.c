@@ -10,10 +10,9 @@ enum answer work_unit(struct store *store, struct outcome *outcome, const struct
     outcome->at_rest = strcmp(entry->verb, "set_variables") == 0;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return FAILED;
-    bool done =
-        (!own || store_units_ahead(store, &outcome, 1, error)) &&
-        work_settle(store, outcome, now, &outcome->settled, error) &&
-        (!own || work_settle_end(store, error));
+    bool done = (!own || store_units_ahead(store, &outcome, 1, error)) &&
+                work_settle(store, outcome, now, &outcome->settled, error) &&
+                (!own || work_settle_end(store, error));
     bool behind = done && outcome->settled == SETTLED_BEHIND;
     done = done && (behind || store_note(store, entry, now, error)) &&
            (behind || !entry->hold.token || store_lane_release(store, &entry->hold, error));
