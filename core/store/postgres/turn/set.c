@@ -29,14 +29,24 @@
     " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN " LOCK_OF("j.id") " AS l"    \
                                                                                         " ON true"
 
-/* Of one kind of question; the numbers are those of enum asked. */
-#define REV_ASKED "0"
-#define JOB_ASKED "1"
-#define TASK_ASKED "2"
-#define LOCK_ASKED "3"
-#define AHEAD(what, question)                                                                      \
+/* What units ask (rules/ground/unit_ahead.h), each kind by its number in enum asked. */
+#define ASK(what, question)                                                                        \
     " SELECT k.what, k.thing, k.part, a.value FROM k CROSS JOIN LATERAL"                           \
     " (" question " OFFSET 0) AS a WHERE k.what=" what
+#define ASK_REV ASK("0", "SELECT rev AS value FROM instance WHERE id=k.thing")
+#define ASK_ALL_JOBS                                                                               \
+    ASK("1 AND k.part=0", "SELECT id AS value FROM job WHERE instance_id=k.thing LIMIT 2")
+#define ASK_JOBS_OF                                                                                \
+    ASK("1 AND k.part<>0", "SELECT id AS value FROM job WHERE instance_id=k.thing"                 \
+                           " AND execution=k.part LIMIT 2")
+#define ASK_TASK                                                                                   \
+    ASK("2", "SELECT id AS value FROM user_task WHERE instance=k.thing AND token=k.part")
+#define ASK_LOCK                                                                                   \
+    ASK("3", "SELECT owner AS value FROM locked WHERE id=k.thing AND token=k.part AND edited=0")
+#define ASKED                                                                                      \
+    "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
+    "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \
+    " UNION ALL" ASK_LOCK
 
 static const struct {
     const char *sql;
@@ -82,31 +92,12 @@ static const struct {
                     " (SELECT ctid AS spot FROM instance WHERE id=k.id OFFSET 0) AS i"
                     " WHERE instance.ctid=i.spot",
                     2, ARRAY_INT8, true},
+    [SET_AHEAD] = {ASKED, 3, ARRAY_INT8},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
                    " AND edited=0 OFFSET 0) AS l)) RETURNING token",
                    3, ARRAY_INT8},
-    [SET_AHEAD] =
-        {"WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing,"
-         " unnest(?) AS part)" AHEAD(REV_ASKED, "SELECT rev AS value FROM instance WHERE "
-                                                "id=k.thing") " UNION ALL" AHEAD(
-             TASK_ASKED,
-             "SELECT id AS value FROM user_task"
-             " WHERE instance=k.thing AND token=k.part") " UNION ALL" AHEAD(LOCK_ASKED,
-                                                                            "SELECT owner AS value "
-                                                                            "FROM locked"
-                                                                            " WHERE id=k.thing AND "
-                                                                            "token=k.part AND "
-                                                                            "edited=0") " UNION "
-                                                                                        "ALL" AHEAD(JOB_ASKED
-                                                                                                    " AND k.part<>0",
-                                                                                                    "SELECT id AS value FROM job"
-                                                                                                    " WHERE instance_id=k.thing AND execution=k.part LIMIT 2") " UNION ALL" AHEAD(JOB_ASKED
-                                                                                                                                                                                  " AND k.part=0",
-                                                                                                                                                                                  "SELECT id AS value FROM job"
-                                                                                                                                                                                  " WHERE instance_id=k.thing LIMIT 2"),
-         3, ARRAY_INT8},
     [SET_HOLDERS] = {"SELECT k.at, " UNIQUE_HOLDER " FROM"
                      " (SELECT unnest(?) AS definition, unnest(?) AS at, unnest(?) AS key) AS k"
                      " CROSS JOIN LATERAL (SELECT job, until FROM unique_key"

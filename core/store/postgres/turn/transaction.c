@@ -153,9 +153,10 @@ static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
     if (how == LOOKING)
         return db_run(&store->db, error, look_sql, "") &&
                (!known || ask_meta(store, first, error)) && read_begun(store, false, begun, error);
-    return db_run(&store->db, error, begin_sql, "") &&
-           postgres_gate(store, how == BESIDE_CREATIONS, error) &&
-           (purpose != STORE_HOLD || unhurry(store, error)) &&
+    if (!db_run(&store->db, error, begin_sql, "") ||
+        !postgres_gate(store, how == BESIDE_CREATIONS, error))
+        return false;
+    return (purpose != STORE_HOLD || unhurry(store, error)) &&
            (!known || ask_first(store, purpose, first, error)) &&
            read_begun(store, true, begun, error);
 }
@@ -239,19 +240,25 @@ bool postgres_begin(struct store *store, enum store_purpose purpose, struct erro
 
 enum { DRAWN_MOST = 64 }; /* ids for single jobs, once a process has created some */
 
+/* NULL: error. */
+static struct row *draw_ask(struct store *store, int count, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "UPDATE meta SET value=value+?1 WHERE key='next_id'"
+                 " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
+                 " RETURNING value-?1",
+                 "n", count);
+    return row && statement_send_ahead(row, error) ? row : NULL;
+}
+
 /* In a transaction of its own, which need not be on the disk: what uses the ids is written behind
  * it. *first 0: none are drawn, the server is not the one that wrote last. */
 static bool draw(struct store *store, int count, int64_t *first, struct error *error) {
-    struct row *row = NULL;
-    return db_run(&store->db, error, begin_sql, "") && unhurry(store, error) &&
-           postgres_gate(store, true, error) &&
-           (row = db_query(&store->db, error,
-                           "UPDATE meta SET value=value+?1 WHERE key='next_id'"
-                           " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE
-                           ")"
-                           " RETURNING value-?1",
-                           "n", count)) &&
-           statement_send_ahead(row, error) && db_run(&store->db, error, commit_sql, "") &&
+    if (!db_run(&store->db, error, begin_sql, "") || !unhurry(store, error) ||
+        !postgres_gate(store, true, error))
+        return false;
+    struct row *row = draw_ask(store, count, error);
+    return row && db_run(&store->db, error, commit_sql, "") &&
            session_land(&postgres_of(store)->session, NULL, error) &&
            db_first(&store->db, row, first, error) != FAILED;
 }

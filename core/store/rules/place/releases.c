@@ -39,8 +39,9 @@ static bool releases_write(struct store *store, bool later, struct error *error)
     struct set shown = {
         .kind = SET_EXPOSE, .columns = {releases->exposed}, .count = releases->exposed_count};
     releases->count = releases->exposed_count = 0;
-    return releases_read(store, error) &&
-           show(store, &freed, later ? &releases->freed : NULL, error) &&
+    if (!releases_read(store, error))
+        return false;
+    return show(store, &freed, later ? &releases->freed : NULL, error) &&
            show(store, &shown, later ? &releases->shown : NULL, error) &&
            places_uncounted(store, error);
 }

@@ -51,6 +51,10 @@ static bool operation_insert(struct store *store, const char *verb, const char *
     return done;
 }
 
+static bool operation_end(void) {
+    return CRASH_POINT("operation_written");
+}
+
 static bool operation_put(struct store *store, const char *verb, const char *entity, int count,
                           struct ids ids, const char *before, const char *after, time_ms now,
                           struct error *error) {
@@ -65,7 +69,7 @@ static bool operation_put(struct store *store, const char *verb, const char *ent
     if (!operation_insert(store, verb, entity, count, ids, before, holds ? held : after, now,
                           error))
         return false;
-    return CRASH_POINT("operation_written");
+    return operation_end();
 }
 
 bool operation_write(struct store *store, const char *verb, const char *entity, int count,
@@ -84,7 +88,7 @@ bool store_note(struct store *store, const struct store_entry *entry, time_ms no
     return store->journal.silent ||
            (db_run(&store->db, error, INSERT, "itttnttttz", now, operation_who(store), entry->verb,
                    entry->entity, 1, entry->before, entry->after, NULL, NULL, entry->instance) &&
-            CRASH_POINT("operation_written"));
+            operation_end());
 }
 
 bool operation_of_batch(struct store *store, int64_t batch, struct error *error) {
