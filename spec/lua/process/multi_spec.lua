@@ -233,6 +233,14 @@ describe("a multi-instance activity", function()
     assert.equal("a: the collection lines is a table (expected a list)", message)
   end)
 
+  it("refuses an element that is no data, by the name of its variable", function()
+    local d = store { parallel = true, collection = function() return { print } end,
+      element = "line" }
+    local _, message = pcall(d.start, d, "p", {})
+    assert.truthy(message:find("line", 1, true), message)
+    assert.truthy(message:find("function", 1, true), message)
+  end)
+
   it("counts the turns that are left, and begins each without what the one before had", function()
     local d = store({ parallel = true, count = 3 })
     local id = d:start("p")

@@ -130,6 +130,14 @@ return {
     assert.is_nil(text)
     assert.equal("p: a function has no text", message)
   end)
+
+  it("says who maps the variables of a call", function()
+    local text = of_lua [[
+local process = require "moonshift.process"
+return { process.call "book" { process = "books", mapping = { class = "org.shop.Mapping" } } }
+]]
+    assert.truthy(text:find('mapping = { class = "org.shop.Mapping" }', 1, true), text)
+  end)
 end)
 
 describe("graphs at random", function()
