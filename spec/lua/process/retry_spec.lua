@@ -44,4 +44,28 @@ describe("a retry by an expression", function()
     assert.equal("4 2026-01-01T00:07:00.000Z",
       failed({ other = "R9/PT9H", again = "R5/PT7M" }, model))
   end)
+
+  it("is that of the version on which its instance runs", function()
+    local text = [[local p = require "moonshift.process"
+      return { p.step "w%d" { run = "b", async = true, retry = "R9/PT9H" },
+        p.step "x%d" { run = "a", async = true, retry = "%s" } }]]
+    local files = { ["handlers/a.lua"] = "return function() error 'no' end",
+      ["handlers/b.lua"] = "return function() end" }
+    files["processes/p.lua"] = text:format(1, 1, "R5/PT7M")
+    local store = "sqlite:" .. engines.folder {} .. "/jobs.db"
+    local engine
+    local function open()
+      engine = assert(moonshift.open { store = store, scripts = engines.folder(files),
+        clock = moonshift.clock.virtual("2026-01-01T00:00:00Z") })
+    end
+    open()
+    assert(engine:start "p")
+    engine:close()
+    files["processes/p.lua"] = text:format(2, 2, "R2/PT1M")
+    open()
+    engine:drain()
+    local job = engine:jobs():list()[1]
+    engine:close()
+    assert.equal("4 2026-01-01T00:07:00.000Z", ("%d %s"):format(job.retries, job.due))
+  end)
 end)
