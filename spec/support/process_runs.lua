@@ -390,12 +390,12 @@ local function add_range(counts, name, times)
   counts[name] = { before[1] + times[1], before[2] + times[2] }
 end
 
--- A handler that a kill interrupted is called again: once more for each kill. So is one behind
--- which a called instance ended while its caller was suspended. Nothing else is.
+-- A handler that a kill interrupted is called again: once more for each kill. So is one whose job
+-- was suspended while it ran, which cannot commit then. Nothing else is.
 local function compare_instance(self, one, lists)
   count_instance(self, one, lists)
   local wanted = one.wanted
-  local again = self.dead + wanted.again + (one.root ~= one.id and self.holds[one.root] or 0)
+  local again = self.dead + wanted.again + (self.holds[one.root] or 0)
   if one.how ~= "completed" and (one.how == "stands" or not may_go(self, one)) then
     self:problem(one.key, "instance %s (pick %d) %s", one.id, one.pick, one.how)
   end
