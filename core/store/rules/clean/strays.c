@@ -223,13 +223,26 @@ struct framed {
 };
 
 /* One that waits no more for what is gone has its incident ended. That of a join is the walk's. */
-static bool instance_look(struct look *look, struct store *store, struct framed *one,
-                          struct error *error) {
-    enum answer lost = instance_lost(store, one->stray.id, one->frame, &one->stray.lost, error);
-    bool goes_on = lost == NO && one->told && !json_object_get(one->frame, "stuck");
-    if (goes_on || (lost == YES && !one->told))
+static void instance_look(struct look *look, const struct framed *one) {
+    const bool lost = one->stray.lost.what != NULL;
+    bool goes_on = !lost && one->told && !json_object_get(one->frame, "stuck");
+    if (goes_on || (lost && !one->told))
         stray_add(look, one->stray);
-    return lost != FAILED;
+}
+
+static bool page_look(struct look *look, struct store *store, struct framed *page, size_t count,
+                      struct error *error) {
+    struct lost_frame frames[AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        frames[i] = (struct lost_frame){page[i].stray.id, page[i].frame, &page[i].stray.lost};
+    bool done = instances_lost(store, frames, count, error);
+    for (size_t i = 0; i < count; i++) {
+        if (done)
+            instance_look(look, &page[i]);
+        look->at->instance = page[i].stray.id;
+        json_decref(page[i].frame);
+    }
+    return done;
 }
 
 static bool instances_look(struct look *look, struct store *store, struct error *error) {
@@ -251,14 +264,9 @@ static bool instances_look(struct look *look, struct store *store, struct error 
     }
     if (step == YES)
         row_done(rows);
-    bool done = step != FAILED;
-    for (int i = 0; i < count; i++) {
-        done = done && instance_look(look, store, &page[i], error);
-        look->at->instance = page[i].stray.id;
-        json_decref(page[i].frame);
-    }
+    bool done = page_look(look, store, page, (size_t)count, error);
     look->at->more = look->at->more || count == most;
-    return done;
+    return done && step != FAILED;
 }
 
 /* ---- all of it ---- */

@@ -14,10 +14,12 @@ struct stretch {
     int64_t first, last;
     const char *activity; /* in the frame */
     unsigned what;        /* of enum unit_waits; 0: for nothing that is a row */
+    int64_t met;          /* rows */
 };
 
 struct frame_waits {
     int64_t instance;
+    bool known; /* the list is what its frame says */
     struct stretch *list;
     size_t count, room;
     struct lost *lost; /* gets the first that is; may be NULL */
@@ -282,33 +284,25 @@ static void say(json_t *found, struct finding of) {
         json_array_append_new(found, sentence(&of));
 }
 
-/* Holds the tokens that have rows of a kind against the waits. A stretch with fewer rows than
- * tokens has lost some. */
-static bool rows_compare(struct store *store, const struct frame_waits *waits, struct row *rows,
-                         unsigned what, json_t *found, struct error *error) {
-    enum answer step = NO;
-    int64_t *met = calloc(waits->count + 1, sizeof *met);
-    if (!met) {
-        row_done(rows);
-        return db_no_memory(&store->db, error);
+static void row_compare(struct frame_waits *waits, int64_t token, const char *activity,
+                        unsigned what, json_t *found) {
+    struct stretch *stretch = stretch_of(waits, token);
+    if (!stretch || stretch->what != what) {
+        say(found, (struct finding){waits->instance, token, what, stretch ? OTHER_WAIT : NO_TOKEN,
+                                    stretch ? stretch->activity : NULL, activity});
+        return;
     }
-    while ((step = db_step(&store->db, rows, error)) == YES) {
-        int64_t token = row_int(rows, 0);
-        const struct stretch *stretch = stretch_of(waits, token);
-        const char *activity = what == UNIT_JOB ? NULL : row_text(rows, 1);
-        if (stretch && stretch->what == what) {
-            met[stretch - waits->list]++;
-            if (activity && stretch->activity && strcmp(activity, stretch->activity) != 0)
-                say(found, (struct finding){waits->instance, token, what, OTHER_ACTIVITY,
-                                            stretch->activity, activity});
-        } else
-            say(found,
-                (struct finding){waits->instance, token, what, stretch ? OTHER_WAIT : NO_TOKEN,
-                                 stretch ? stretch->activity : NULL, activity});
-    }
-    for (size_t i = 0; step == NO && i < waits->count; i++) {
+    stretch->met++;
+    if (activity && stretch->activity && strcmp(activity, stretch->activity) != 0)
+        say(found, (struct finding){waits->instance, token, what, OTHER_ACTIVITY, stretch->activity,
+                                    activity});
+}
+
+/* A stretch with fewer rows than tokens has lost some. */
+static void gaps_find(const struct frame_waits *waits, unsigned what, json_t *found) {
+    for (size_t i = 0; i < waits->count; i++) {
         const struct stretch *stretch = &waits->list[i];
-        if (stretch->what != what || met[i] >= stretch->last - stretch->first + 1)
+        if (stretch->what != what || stretch->met >= stretch->last - stretch->first + 1)
             continue;
         say(found, (struct finding){waits->instance, stretch->first, what, ROW_GONE,
                                     stretch->activity, NULL});
@@ -318,46 +312,73 @@ static bool rows_compare(struct store *store, const struct frame_waits *waits, s
                      stretch->activity ? stretch->activity : "?");
         }
     }
-    free(met);
+}
+
+/* Holds rows of a kind (instance, token, activity) against the waits of a page of instances, both
+ * in the order of their ids. */
+static bool rows_compare(struct store *store, struct frame_waits *page, size_t count,
+                         struct row *rows, unsigned what, json_t *found, struct error *error) {
+    enum answer step = rows ? NO : FAILED;
+    size_t at = 0;
+    while (rows && (step = db_step(&store->db, rows, error)) == YES) {
+        while (at < count && page[at].instance < row_int(rows, 0))
+            at++;
+        if (at < count && page[at].instance == row_int(rows, 0) && page[at].known)
+            row_compare(&page[at], row_int(rows, 1), row_text(rows, 2), what, found);
+    }
+    for (size_t i = 0; step == NO && i < count; i++)
+        gaps_find(&page[i], what, found);
     return step == NO;
 }
 
-static bool waits_compare(struct store *store, const struct frame_waits *waits, json_t *found,
-                          struct error *error) {
+static bool waits_compare(struct store *store, struct frame_waits *page, size_t count,
+                          json_t *found, struct error *error) {
+    const int64_t first = page[0].instance, last = page[count - 1].instance;
     struct row *jobs = db_query(&store->db, error,
-                                "SELECT DISTINCT execution FROM live WHERE instance_id=?1"
-                                " AND execution IS NOT NULL ORDER BY execution",
-                                "i", waits->instance);
-    if (!jobs || !rows_compare(store, waits, jobs, UNIT_JOB, found, error))
+                                "SELECT DISTINCT instance_id, execution, NULL FROM live"
+                                " WHERE instance_id BETWEEN ?1 AND ?2 AND execution IS NOT NULL"
+                                " ORDER BY instance_id, execution",
+                                "ii", first, last);
+    if (!rows_compare(store, page, count, jobs, UNIT_JOB, found, error))
         return false;
     struct row *tasks = db_query(&store->db, error,
-                                 "SELECT DISTINCT token, activity FROM user_task WHERE instance=?1",
-                                 "i", waits->instance);
-    if (!tasks || !rows_compare(store, waits, tasks, UNIT_TASK, found, error))
+                                 "SELECT DISTINCT instance, token, activity FROM user_task"
+                                 " WHERE instance BETWEEN ?1 AND ?2 ORDER BY instance",
+                                 "ii", first, last);
+    if (!rows_compare(store, page, count, tasks, UNIT_TASK, found, error))
         return false;
-    struct row *events = db_query(
-        &store->db, error, "SELECT DISTINCT token, activity FROM subscription WHERE instance=?1",
-        "i", waits->instance);
-    return events && rows_compare(store, waits, events, UNIT_SUBSCRIPTION, found, error);
+    struct row *events = db_query(&store->db, error,
+                                  "SELECT DISTINCT instance, token, activity FROM subscription"
+                                  " WHERE instance BETWEEN ?1 AND ?2 ORDER BY instance",
+                                  "ii", first, last);
+    return rows_compare(store, page, count, events, UNIT_SUBSCRIPTION, found, error);
 }
 
 /* ---- all of them ---- */
 
-enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, struct lost *lost,
-                          struct error *error) {
-    struct frame_waits waits = {.instance = id, .lost = lost};
-    json_int_t shape = json_integer_value(json_object_get(frame, "v"));
+static bool lost_begin(struct frame_waits *waits, struct lost_frame *one, json_t *found) {
+    json_int_t shape = json_integer_value(json_object_get(one->frame, "v"));
+    *one->lost = (struct lost){.what = shape < 1 ? "frame" : NULL};
+    *waits = (struct frame_waits){.instance = one->instance, .lost = one->lost};
+    json_array_clear(found);
+    waits->known = shape == 1 && frame_check(waits, one->frame, NULL, found);
+    return !waits->known || waits_read(waits, one->frame);
+}
+
+bool instances_lost(struct store *store, struct lost_frame *page, size_t count,
+                    struct error *error) {
+    struct frame_waits *waits = calloc(count + 1, sizeof *waits);
     json_t *found = json_array();
-    *lost = (struct lost){.what = shape < 1 ? "frame" : NULL};
-    bool done = found || db_no_memory(&store->db, error);
-    if (done && shape == 1 && frame_check(&waits, frame, NULL, found))
-        done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
-                                         : db_no_memory(&store->db, error);
+    bool done = waits && found;
+    for (size_t i = 0; done && i < count; i++)
+        done = lost_begin(&waits[i], &page[i], found);
+    done = done ? !count || waits_compare(store, waits, count, found, error)
+                : db_no_memory(&store->db, error);
+    for (size_t i = 0; waits && i < count; i++)
+        free(waits[i].list);
+    free(waits);
     json_decref(found);
-    free(waits.list);
-    if (!done)
-        return FAILED;
-    return lost->what ? YES : NO;
+    return done;
 }
 
 struct framed {
@@ -370,7 +391,7 @@ static bool frame_verify(struct store *store, const struct framed *one, json_t *
                          struct error *error) {
     const int64_t id = one->id;
     const json_t *frame = one->frame;
-    struct frame_waits waits = {.instance = id};
+    struct frame_waits waits = {.instance = id, .known = true};
     json_int_t shape = json_integer_value(json_object_get(frame, "v"));
     if (shape < 1 && json_array_size(found) < SAY)
         json_array_append_new(
@@ -379,7 +400,7 @@ static bool frame_verify(struct store *store, const struct framed *one, json_t *
         return true;
     if (!frame_check(&waits, frame, one->graph, found)) /* its rows would be wrong as well */
         return true;
-    bool done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
+    bool done = waits_read(&waits, frame) ? waits_compare(store, &waits, 1, found, error)
                                           : db_no_memory(&store->db, error);
     free(waits.list);
     return done && large_values_verify(store, id, frame, found, error);

@@ -11,16 +11,23 @@
  * reads the frames of shape 1, all of them. */
 bool instances_verify(struct store *store, json_t *found, struct error *error);
 
+/* The same for every text that is read as JSON and is none: variables of kept messages, properties
+ * of versions and definitions, candidates of tasks. */
+bool texts_verify(struct store *store, json_t *found, struct error *error);
+
 /* What a token of an instance waits for, and that is gone; only one is told. */
 struct lost {
     char activity[JOB_NAME_MAX + 1]; /* "": the frame itself cannot be read */
     const char *what;                /* "job", "task", "subscription" */
 };
-enum answer instance_lost(struct store *store, int64_t id, const json_t *frame, struct lost *lost,
-                          struct error *error);
-
-/* The same for every text that is read as JSON and is none: variables of kept messages, properties
- * of versions and definitions, candidates of tasks. */
-bool texts_verify(struct store *store, json_t *found, struct error *error);
+/* An instance with its frame, and what it gets; `what` NULL: nothing is lost. */
+struct lost_frame {
+    int64_t instance;
+    const json_t *frame; /* NULL: it cannot be read */
+    struct lost *lost;
+};
+/* Looks at instances that follow each other by their ids. */
+bool instances_lost(struct store *store, struct lost_frame *page, size_t count,
+                    struct error *error);
 
 #endif
