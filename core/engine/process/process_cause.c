@@ -13,10 +13,6 @@ void process_cause_clear(struct process_cause *cause) {
     cause->object = cause->frame = NULL;
 }
 
-static int64_t id_of(const json_t *object, const char *key) {
-    return json_int(object, key);
-}
-
 /* Copies a member if it is there. */
 static bool take(json_t *to, const char *name, const json_t *from, const char *key) {
     json_t *value = json_object_get(from, key);
@@ -116,7 +112,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
 
 static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
                      struct error *error) {
-    int64_t id = id_of(command, "task");
+    int64_t id = json_int(command, "task");
     json_t *rows =
         cause_ask(engine, ASK_TASKS,
                   json_pack("{s{sI} si}", "filters", "id", (json_int_t)id, "limit", 1), error);
@@ -126,7 +122,7 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
     take_activity(cause, row);
     bool done = row && take(cause->object, "token", row, "token") &&
                 take(cause->object, "task", command, "task") &&
-                take_instance(cause, engine, id_of(row, "instance"), error);
+                take_instance(cause, engine, json_int(row, "instance"), error);
     json_decref(rows);
     return done;
 }
@@ -157,12 +153,12 @@ static const json_t *place_find(const json_t *instance, int64_t id, const char *
 
 static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
-    int64_t id = id_of(command, "instance"), token = 0;
+    int64_t id = json_int(command, "instance"), token = 0;
     json_t *found = cause_ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
     const json_t *place =
         found ? place_find(found, id, json_text(command, "activity"), error) : NULL;
     take_activity(cause, place);
-    token = id_of(place, "token");
+    token = json_int(place, "token");
     json_decref(found);
     return place && cause_put(cause, "token", json_integer(token), error) &&
            take_instance(cause, engine, id, error);
@@ -172,14 +168,14 @@ static bool trigger(struct process_cause *cause, struct engine *engine, const js
 static bool of_instance(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
     return (take(cause->object, "reason", command, "reason") || error_no_memory(error)) &&
-           take_instance(cause, engine, id_of(command, "instance"), error);
+           take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
 /* Asks a timer, without moving anything. */
 static bool due(struct process_cause *cause, struct engine *engine, const json_t *command,
                 struct error *error) {
     return (take(cause->object, "at", command, "activity") || error_no_memory(error)) &&
-           take_instance(cause, engine, id_of(command, "instance"), error);
+           take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
 static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
@@ -196,11 +192,11 @@ static void add_receivers(struct text *text, const json_t *rows) {
     size_t i;
     json_array_foreach(rows, i, row) {
         text_add(text, "%s", i ? ", " : "");
-        if (id_of(row, "instance"))
-            text_add(text, "instance %lld at %s", (long long)id_of(row, "instance"),
+        if (json_int(row, "instance"))
+            text_add(text, "instance %lld at %s", (long long)json_int(row, "instance"),
                      json_text(row, "activity"));
         else
-            text_add(text, "version %lld at %s", (long long)id_of(row, "version"),
+            text_add(text, "version %lld at %s", (long long)json_int(row, "version"),
                      json_text(row, "activity"));
     }
 }
@@ -220,12 +216,12 @@ static bool refuse_receivers(const json_t *command, const json_t *rows, struct e
 static bool take_receiver(struct process_cause *cause, struct engine *engine, const json_t *row,
                           struct error *error) {
     take_activity(cause, row);
-    if (id_of(row, "instance"))
+    if (json_int(row, "instance"))
         return (take(cause->object, "token", row, "token") || error_no_memory(error)) &&
-               take_instance(cause, engine, id_of(row, "instance"), error);
+               take_instance(cause, engine, json_int(row, "instance"), error);
     return (json_put_text(cause->object, "kind", "start") &&
             take(cause->object, "at", row, "activity")) &&
-           version_by_id(cause, engine, id_of(row, "version"), error);
+           version_by_id(cause, engine, json_int(row, "version"), error);
 }
 
 /* *until: how long it is kept if nothing waits for it; 0: not at all. */

@@ -17,20 +17,12 @@ struct looker {
     struct error *error;
 };
 
-static const char *why_text_of(const json_t *row, const char *key) {
-    return json_string_value(json_object_get(row, key));
-}
-
-static int64_t why_number_of(const json_t *row, const char *key) {
-    return json_integer_value(json_object_get(row, key));
-}
-
 /* The row of one list of the facts that is of this token; NULL: none. */
 static const json_t *fact_of(const struct looker *looker, const char *list, int64_t token) {
     size_t i;
     const json_t *row;
     json_array_foreach(json_object_get(looker->facts, list), i, row) {
-        if (why_number_of(row, "token") == token)
+        if (json_int(row, "token") == token)
             return row;
     }
     return NULL;
@@ -61,7 +53,7 @@ static bool say_stuck(struct looker *looker) {
 /* What a job that has failed has left. */
 static bool say_retries(struct looker *looker, const json_t *why, int64_t id) {
     int64_t left = 0;
-    const char *reason = why_text_of(why, "reason");
+    const char *reason = json_text(why, "reason");
     if (!json_put(looker->row, "job", json_integer(id)) ||
         !json_put_text(looker->row, "reason", reason) || strcmp(reason, "retry") != 0)
         return true;
@@ -75,14 +67,14 @@ static bool say_retries(struct looker *looker, const json_t *why, int64_t id) {
 static bool say_job(struct looker *looker, const json_t *place) {
     int64_t id = 0;
     time_ms due;
-    enum answer found = job_of(looker, why_number_of(place, "token"), &id, &due);
+    enum answer found = job_of(looker, json_int(place, "token"), &id, &due);
     if (found != YES)
         return found == NO && say_stuck(looker);
     json_t *why = store_why(looker->store, id, looker->now, looker->error);
-    int64_t turns = why_number_of(place, "count");
+    int64_t turns = json_int(place, "count");
     if (turns > 1)
         text_add(&looker->text, ", %lld turns", (long long)turns);
-    text_add(&looker->text, ": %s", why ? why_text_of(why, "text") : "");
+    text_add(&looker->text, ": %s", why ? json_text(why, "text") : "");
     bool done = why && say_retries(looker, why, id);
     json_decref(why);
     return done;
@@ -104,12 +96,12 @@ static void say_candidates(struct looker *looker, const json_t *task) {
 }
 
 static bool say_task(struct looker *looker, const json_t *place) {
-    const json_t *task = fact_of(looker, "tasks", why_number_of(place, "token"));
-    const char *assignee = why_text_of(task, "assignee"), *due = why_text_of(task, "due");
+    const json_t *task = fact_of(looker, "tasks", json_int(place, "token"));
+    const char *assignee = json_text(task, "assignee"), *due = json_text(task, "due");
     if (!task)
         return say_stuck(looker);
-    text_add(&looker->text, " waits for its user task %lld (%s",
-             (long long)why_number_of(task, "id"), assignee ? assignee : "nobody has it");
+    text_add(&looker->text, " waits for its user task %lld (%s", (long long)json_int(task, "id"),
+             assignee ? assignee : "nobody has it");
     if (!assignee)
         say_candidates(looker, task);
     text_add(&looker->text, "%s%s)", due ? ", due " : "", due ? due : "");
@@ -118,34 +110,34 @@ static bool say_task(struct looker *looker, const json_t *place) {
 
 static bool say_message(struct looker *looker, int64_t token) {
     const json_t *row = fact_of(looker, "subscriptions", token);
-    const char *key = why_text_of(row, "key");
+    const char *key = json_text(row, "key");
     if (!row)
         return say_stuck(looker);
-    text_add(&looker->text, " for message \"%s\"", why_text_of(row, "name"));
+    text_add(&looker->text, " for message \"%s\"", json_text(row, "name"));
     if (key && *key)
         text_add(&looker->text, " with key \"%s\"", key);
     return true;
 }
 
 static bool say_received(struct looker *looker, const json_t *place) {
-    if (!fact_of(looker, "subscriptions", why_number_of(place, "token")))
+    if (!fact_of(looker, "subscriptions", json_int(place, "token")))
         return say_stuck(looker);
     text_add(&looker->text, " waits");
-    return say_message(looker, why_number_of(place, "token"));
+    return say_message(looker, json_int(place, "token"));
 }
 
 static bool say_call(struct looker *looker, const json_t *place) {
     size_t i;
     const json_t *row, *called = NULL;
     json_array_foreach(json_object_get(looker->facts, "called"), i, row) {
-        if (why_number_of(row, "id") == why_number_of(place, "more"))
+        if (json_int(row, "id") == json_int(place, "more"))
             called = row;
     }
     if (!called)
         return say_stuck(looker);
-    int64_t incidents = why_number_of(called, "incidents");
+    int64_t incidents = json_int(called, "incidents");
     text_add(&looker->text, " waits for the end of instance %lld of process \"%s\"",
-             (long long)why_number_of(called, "id"), why_text_of(called, "process"));
+             (long long)json_int(called, "id"), json_text(called, "process"));
     if (json_is_true(json_object_get(called, "suspended")))
         text_add(&looker->text, ", which is suspended");
     else if (incidents)
@@ -167,30 +159,30 @@ static bool say_event(struct looker *looker, const json_t *place) {
 }
 
 static bool same_join(const json_t *one, const json_t *other) {
-    return strcmp(why_text_of(other, "state"), "join") == 0 &&
-           strcmp(why_text_of(one, "activity"), why_text_of(other, "activity")) == 0 &&
-           why_number_of(one, "scope") == why_number_of(other, "scope");
+    return strcmp(json_text(other, "state"), "join") == 0 &&
+           strcmp(json_text(one, "activity"), json_text(other, "activity")) == 0 &&
+           json_int(one, "scope") == json_int(other, "scope");
 }
 
 /* ---- what watches beside ---- */
 
 static bool is_watch(const json_t *place) {
-    return strncmp(why_text_of(place, "state"), "on ", 3) == 0;
+    return strncmp(json_text(place, "state"), "on ", 3) == 0;
 }
 
 /* A date that has come and has not been met: what its timer waits for. */
 static bool say_overdue(struct looker *looker, int64_t id) {
     json_t *why = store_why(looker->store, id, looker->now, looker->error);
-    text_add(&looker->text, ", which has come: %s", why ? why_text_of(why, "text") : "");
+    text_add(&looker->text, ", which has come: %s", why ? json_text(why, "text") : "");
     json_decref(why);
     return why != NULL;
 }
 
 static bool say_watch(struct looker *looker, const json_t *watch) {
     char date[TIME_TEXT_SIZE];
-    int64_t id, token = why_number_of(watch, "token");
+    int64_t id, token = json_int(watch, "token");
     time_ms due = TIME_NONE;
-    if (strcmp(why_text_of(watch, "state"), "on message") == 0)
+    if (strcmp(json_text(watch, "state"), "on message") == 0)
         return say_message(looker, token);
     enum answer found = job_of(looker, token, &id, &due);
     if (found != YES)
@@ -202,12 +194,11 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
 
 /* What may come instead: ", or until 2026-03-01T…". */
 static bool say_watches(struct looker *looker, const json_t *place) {
-    bool first = strcmp(why_text_of(place, "state"), "event") == 0, fine = true;
+    bool first = strcmp(json_text(place, "state"), "event") == 0, fine = true;
     size_t i;
     const json_t *watch;
     json_array_foreach(looker->places, i, watch) {
-        if (!fine || !is_watch(watch) ||
-            why_number_of(watch, "scope") != why_number_of(place, "token"))
+        if (!fine || !is_watch(watch) || json_int(watch, "scope") != json_int(place, "token"))
             continue;
         text_add(&looker->text, "%s", first ? "" : ", or");
         first = false;
@@ -239,8 +230,8 @@ static json_t *under_way(const struct looker *looker, const json_t *join, int64_
     json_array_foreach(looker->places, i, other) {
         if (!may_come(join, other))
             continue;
-        *tokens += json_object_get(other, "count") ? why_number_of(other, "count") : 1;
-        json_put(names, why_text_of(other, "activity"), json_true());
+        *tokens += json_object_get(other, "count") ? json_int(other, "count") : 1;
+        json_put(names, json_text(other, "activity"), json_true());
     }
     return names;
 }
@@ -252,7 +243,7 @@ static bool waits_for_joins(const struct looker *looker, const json_t *join) {
     const json_t *other;
     json_array_foreach(looker->places, i, other) {
         if (is_watch(other) ||
-            (may_come(join, other) && strcmp(why_text_of(other, "state"), "join") != 0))
+            (may_come(join, other) && strcmp(json_text(other, "state"), "join") != 0))
             return false;
     }
     return true;
@@ -300,7 +291,7 @@ static void say_none_comes(struct looker *looker, const json_t *names) {
 static bool say_join(struct looker *looker, const json_t *place) {
     size_t i;
     const json_t *other;
-    int64_t arrived = 0, coming, needed = why_number_of(place, "more");
+    int64_t arrived = 0, coming, needed = json_int(place, "more");
     json_array_foreach(looker->places, i, other) {
         arrived += same_join(place, other);
     }
@@ -335,8 +326,8 @@ static const struct {
 };
 
 static bool say(struct looker *looker, const json_t *place) {
-    const char *state = why_text_of(place, "state");
-    text_add(&looker->text, "\"%s\"", why_text_of(place, "activity"));
+    const char *state = json_text(place, "state");
+    text_add(&looker->text, "\"%s\"", json_text(place, "activity"));
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strcmp(states[i].state, state) == 0)
             return states[i].say(looker, place) && say_watches(looker, place);
@@ -352,7 +343,7 @@ static bool is_said(const struct looker *looker, const json_t *place) {
     json_array_foreach(looker->places, i, other) {
         if (other == place)
             return false;
-        if (same_join(place, other) && strcmp(why_text_of(place, "state"), "join") == 0)
+        if (same_join(place, other) && strcmp(json_text(place, "state"), "join") == 0)
             return true;
     }
     return false;
@@ -388,7 +379,7 @@ static json_t *sentences(struct looker *looker) {
 json_t *why_places(struct store *store, const json_t *facts, int64_t instance, time_ms now,
                    struct error *error) {
     struct looker looker = {store, instance, now, facts, NULL, {0}, NULL, error};
-    const char *frame = why_text_of(facts, "frame");
+    const char *frame = json_text(facts, "frame");
     if (!frame)
         return json_array();
     looker.places = frame_places(frame, error);

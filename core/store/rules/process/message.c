@@ -8,26 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t message_number_of(const json_t *receiver, const char *key) {
-    return json_integer_value(json_object_get(receiver, key));
-}
-
-static const char *message_text_of(const json_t *receiver, const char *key) {
-    return json_string_value(json_object_get(receiver, key));
-}
-
 /* "instance 7 at "wait", instance 9 at "wait"": the first of them. */
 static void candidates_add(struct text *words, const json_t *list) {
     size_t i;
     json_t *one;
     json_array_foreach(list, i, one)
-        if (i < 3 && message_number_of(one, "instance"))
+        if (i < 3 && json_int(one, "instance"))
             text_add(words, "%sinstance %lld at \"%s\"", i ? ", " : "",
-                     (long long)message_number_of(one, "instance"),
-                     message_text_of(one, "activity"));
+                     (long long)json_int(one, "instance"), json_text(one, "activity"));
         else if (i < 3)
-            text_add(words, "%sthe start of \"%s\"", i ? ", " : "",
-                     message_text_of(one, "process"));
+            text_add(words, "%sthe start of \"%s\"", i ? ", " : "", json_text(one, "process"));
 }
 
 static bool message_refuse(const struct unit_message *one, const json_t *list,
@@ -148,7 +138,7 @@ static json_t *variables_of(const struct unit_message *one, const char **key) {
 static json_t *cause_of(const struct unit_message *one, const json_t *receiver) {
     const char *key = "variables";
     json_t *variables = one->variables ? variables_of(one, &key) : NULL;
-    int64_t instance = message_number_of(receiver, "instance");
+    int64_t instance = json_int(receiver, "instance");
     if (instance)
         return json_pack("{ss sI sO sO so*}", "kind", "message", "instance", (json_int_t)instance,
                          "token", json_object_get(receiver, "token"), "activity",
@@ -179,9 +169,9 @@ bool message_order(struct store *store, struct store_order *order, time_ms now,
 static bool deliver(struct store *store, const struct unit_message *one, json_t *receiver,
                     time_ms now, struct error *error) {
     json_t *cause = cause_of(one, receiver);
-    struct store_order order = {.key = message_text_of(receiver, "process"),
-                                .instance = message_number_of(receiver, "instance"),
-                                .activity = message_text_of(receiver, "activity"),
+    struct store_order order = {.key = json_text(receiver, "process"),
+                                .instance = json_int(receiver, "instance"),
+                                .activity = json_text(receiver, "activity"),
                                 .message = one,
                                 .cause = cause};
     bool done = message_order(store, &order, now, error);

@@ -13,17 +13,13 @@ struct declared {
     int64_t version; /* 0: none has this text */
 };
 
-static const char *version_text_of(const json_t *object, const char *key) {
-    return json_string_value(json_object_get(object, key));
-}
-
 static bool declared_read(struct declared *declared, const json_t *object, struct error *error) {
-    const char *ttl = version_text_of(object, "history_time_to_live");
-    *declared = (struct declared){.key = version_text_of(object, "key"),
-                                  .hash = version_text_of(object, "hash"),
-                                  .path = version_text_of(object, "path"),
-                                  .kind = version_text_of(object, "kind"),
-                                  .tag = version_text_of(object, "tag"),
+    const char *ttl = json_text(object, "history_time_to_live");
+    *declared = (struct declared){.key = json_text(object, "key"),
+                                  .hash = json_text(object, "hash"),
+                                  .path = json_text(object, "path"),
+                                  .kind = json_text(object, "kind"),
+                                  .tag = json_text(object, "tag"),
                                   .object = object};
     if (!declared->key || !declared->hash || !declared->path || !declared->kind)
         return error_set(error, ERROR_INVALID, "a process without key, hash, path or kind");
@@ -50,7 +46,7 @@ enum answer versions_known(struct store *store, const struct store_deployment *d
             db_value(&store->db, error, &one,
                      "SELECT 1 FROM process p JOIN process_version v ON v.id=p.current"
                      " WHERE p.key=?1 AND v.hash=?2",
-                     "tt", version_text_of(object, "key"), version_text_of(object, "hash"));
+                     "tt", json_text(object, "key"), json_text(object, "hash"));
         if (found != YES)
             return found;
     }
