@@ -47,11 +47,11 @@ describe("a retry by an expression", function()
 
   it("is that of the version on which its instance runs", function()
     local text = [[local p = require "moonshift.process"
-      return { p.step "w%d" { run = "b", async = true, retry = "R9/PT9H" },
-        p.step "x%d" { run = "a", async = true, retry = "%s" } }]]
+      return { p.step "w%d" { run = "b", async = true, retry = "${other}" },
+        p.step "x%d" { run = "a", async = true, retry = "${%s}" } }]]
     local files = { ["handlers/a.lua"] = "return function() error 'no' end",
       ["handlers/b.lua"] = "return function() end" }
-    files["processes/p.lua"] = text:format(1, 1, "R5/PT7M")
+    files["processes/p.lua"] = text:format(1, 1, "again")
     local store = "sqlite:" .. engines.folder {} .. "/jobs.db"
     local engine
     local function open()
@@ -59,9 +59,9 @@ describe("a retry by an expression", function()
         clock = moonshift.clock.virtual("2026-01-01T00:00:00Z") })
     end
     open()
-    assert(engine:start "p")
+    assert(engine:start("p", { variables = { again = "R5/PT7M", other = "R9/PT9H" } }))
     engine:close()
-    files["processes/p.lua"] = text:format(2, 2, "R2/PT1M")
+    files["processes/p.lua"] = text:format(2, 2, "other")
     open()
     engine:drain()
     local job = engine:jobs():list()[1]
