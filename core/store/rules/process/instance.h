@@ -12,8 +12,7 @@
 
 /* The rev as the open transaction has it. NO: the instance has ended, or never was. */
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);
-/* The same for a unit that minds this lane; *insisted: a run or a command
- * insists on it. */
+/* The same for a unit that minds this lane; *insisted: a run or a command insists on it. */
 enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, int64_t *rev,
                                 bool *insisted, struct error *error);
 
