@@ -5,7 +5,9 @@
  * proves that its executor is dead. Any executor that sees the file may count the crash; on other
  * machines there is no such file. Its name has the instant at which the executor joined, as numbers
  * begin anew with the tables. */
+#include "store/postgres/beside/crash_slots.h"
 #include "base/log.h"
+#include "store/postgres/beside/presence.h"
 #include "store/postgres/db/connection.h"
 #include <dirent.h>
 #include <errno.h>

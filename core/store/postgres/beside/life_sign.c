@@ -1,6 +1,8 @@
 /* life_sign.c - signs of life: locks of the session, which the server drops with the connection.
  * Where there is no session (direct.c) they are notes with a date, which each commit puts off. */
+#include "store/postgres/beside/presence.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/db/direct.h"
 #include <stdlib.h>
 
 /* A lock of one number: the store's class above, and below what the sign is for and its id. */

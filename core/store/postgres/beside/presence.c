@@ -3,9 +3,13 @@
  * The lock is a sign of life: the server drops it with the connection. The bell is a descriptor
  * that is readable while the server has sent something, or while a notification that came along
  * with an answer has not been heard. */
+#include "store/postgres/beside/presence.h"
 #include "base/log.h"
 #include "job/store_url.h"
+#include "store/postgres/beside/crash_slots.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/db/direct.h"
+#include "store/postgres/turn/server_clock.h"
 #include "store/rules/place/mark.h"
 #include <limits.h>
 #include <stdio.h>

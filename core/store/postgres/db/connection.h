@@ -131,8 +131,6 @@ static inline struct postgres *postgres_of(const struct store *store) {
 /* Kinds of locks of the database, as pg_advisory_lock(class, number) has them. */
 enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up, by their ids */
 
-/* Waits for the gate, in the transaction that has begun: alone, or beside others that share it. */
-bool postgres_gate(struct store *store, bool shared, struct error *error);
 /* SQL: the server's clock in ms. */
 #define SERVER_NOW "floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
 /* SQL: the lock of the job with this id, or nothing: id, token, owner, until. */
@@ -141,60 +139,9 @@ bool postgres_gate(struct store *store, bool shared, struct error *error);
     " SELECT " job ", p.token+array_position(p.ids, " job ")-1, p.owner, NULL FROM lock_page p"    \
     " WHERE " job "=ANY(p.ids) AND get_bit(p.held, array_position(p.ids, " job ")-1)=1)"
 
-/* The server's clock was so in a flight that began at this monotonic instant. */
-void postgres_note_clock(struct store *store, time_ms begun, time_ms server);
-/* Warns if this machine's is another one. */
-void postgres_tell_clock(const struct store *store);
-
-/* Begins to write, whatever the server's timeline. */
-bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
-enum { DEAD_AFTER = 10000 }; /* ms: an executor that is away comes back sooner if it lives */
 /* Monotonic: since when the present connection is there. */
 static inline time_ms postgres_connected(const struct store *store) {
     return postgres_of(store)->session.since;
 }
-/* Connects again after a loss, and takes what the session had held. */
-bool postgres_reconnect(struct store *store, struct error *error);
-/* The parts of that: the signs of life; and these with the executor's lock and bell. */
-bool postgres_sign_again(struct store *store, struct error *error);
-bool postgres_enter_again(struct store *store, struct error *error);
-
-/* The session that locks outlive a transaction in, and that is notified. False: there can be none.
- */
-bool direct_has(const struct store *store);
-/* It is another one than that of the statements, and is open. */
-bool direct_is_other(const struct store *store);
-/* Opens it at the first call. NULL: error. */
-struct db *direct_db(struct store *store, struct error *error);
-struct session *direct_session(struct store *store);
-/* Connects it again after a loss, once a second at most, and takes what it had held. */
-bool direct_again(struct store *store, struct error *error);
-void direct_close(struct store *store);
-
-/* Slots of the executor that joins, or none where they cannot be made; and away with them. */
-bool crash_slots_enter(struct store *store, int64_t id, int workers, struct error *error);
-void crash_slots_quit(struct store *store);
-/* Where they are, put into `path`; NULL: there are none. */
-const char *crash_slots_path(const struct store *store, char *path, size_t size);
-/* None as well: the executor is on another machine. */
-enum slots_life crash_slots_life(struct store *store, int64_t executor);
-
-/* Begins and ends a transaction that only reads. */
-bool postgres_look(struct store *store, struct error *error);
-void postgres_look_end(struct store *store);
-
-/* Checks what is there, or creates it. */
-bool postgres_migrate(struct store *store, struct error *error);
-/* Has the role what it needs? False: ERROR_CONFIG, by the names of what it lacks. */
-bool postgres_rights(struct store *store, struct error *error);
-/* May names be looked for in its schema? False: ERROR_CONFIG, by what is there of other roles. */
-bool postgres_trusts(struct store *store, struct error *error);
-/* Reads the version of the schema; and can this program work with it? False: ERROR_CONFIG. */
-bool postgres_schema_read(struct store *store, struct error *error);
-/* Tells that there is none. False. */
-bool postgres_version_missing(struct store *store, struct error *error);
-bool postgres_version_fits(struct store *store, struct error *error);
-
-extern const struct txn_hook postgres_sign_hook, postgres_bell_hook, postgres_left_hook;
 
 #endif

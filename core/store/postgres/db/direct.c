@@ -3,6 +3,7 @@
  * It is the store's connection, unless the setting listen_url names another way to the server.
  * Behind a pool that hands connections out by the transaction there is none without that setting.
  */
+#include "store/postgres/db/direct.h"
 #include "store/postgres/db/connection.h"
 
 enum { AGAIN_EVERY = 1000 }; /* ms between two attempts to connect again */

@@ -3,6 +3,8 @@
 #include "store/postgres/db/connection.h"
 #include "store/postgres/life/schema.h"
 #include "store/postgres/life/upgrade.h"
+#include "store/postgres/turn/server_clock.h"
+#include "store/postgres/turn/transaction.h"
 #include <stdlib.h>
 
 bool postgres_schema_read(struct store *store, struct error *error) {

@@ -1,6 +1,10 @@
 /* open.c - from a URL to an open store. */
+#include "store/postgres/beside/presence.h"
+#include "store/postgres/db/direct.h"
+#include "store/postgres/life/schema.h"
 #include "store/postgres/turn/lock_page.h"
 #include "store/postgres/turn/reader.h"
+#include "store/postgres/turn/transaction.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/ground/unit_ahead.h"

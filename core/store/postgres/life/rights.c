@@ -1,6 +1,7 @@
 /* rights.c - who may do what with the tables of a store: the statements that say so, and what a
  * role lacks. */
 #include "store/postgres/db/connection.h"
+#include "store/postgres/life/schema.h"
 #include "store/provision.h"
 #include <ctype.h>
 

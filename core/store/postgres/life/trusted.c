@@ -2,6 +2,7 @@
  * roles could put there would run with the rights of the role that opens the store. */
 #include "base/text.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/life/schema.h"
 
 /* The owner of the database stands for the role that has the server's own name for it. */
 #define OWNER                                                                                      \

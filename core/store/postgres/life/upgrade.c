@@ -1,6 +1,8 @@
 #include "store/postgres/life/upgrade.h"
 #include "base/text.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/life/schema.h"
+#include "store/postgres/turn/transaction.h"
 #include <stdio.h>
 
 #define TRIES 15                                   /* of a step that meets a lock, */

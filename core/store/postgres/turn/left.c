@@ -4,6 +4,7 @@
  * outcome that asks for no row leaves its own, and one that may ask removes those before it. */
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/transaction.h"
 #include <stdlib.h>
 
 bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct error *error) {

@@ -2,6 +2,7 @@
  *
  * Each flight that begins a transaction brings the server's time along. How far it is ahead of this
  * machine's boot is kept: a wall clock that is set meanwhile changes nothing. */
+#include "store/postgres/turn/server_clock.h"
 #include "base/log.h"
 #include "store/postgres/db/connection.h"
 

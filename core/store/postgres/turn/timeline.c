@@ -1,6 +1,7 @@
 #include "store/postgres/turn/timeline.h"
 #include "base/log.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/transaction.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/job/locks.h"
 #include "store/rules/place/mark.h"

@@ -2,8 +2,11 @@
  *
  * The gate is a lock of the database that goes with the transaction. It is asked for in the message
  * that begins it, and what is read afterwards is what the last holder has committed. */
+#include "store/postgres/turn/transaction.h"
+#include "store/postgres/db/direct.h"
 #include "store/postgres/turn/lock_page.h"
 #include "store/postgres/turn/reader.h"
+#include "store/postgres/turn/server_clock.h"
 #include "store/postgres/turn/timeline.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/place/places.h"

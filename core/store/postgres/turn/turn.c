@@ -1,5 +1,6 @@
 #include "store/postgres/turn/turn.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/transaction.h"
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>

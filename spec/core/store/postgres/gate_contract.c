@@ -1,6 +1,7 @@
 /* gate_contract.c - who may write beside whom. Run with spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/transaction.h"
 
 enum { SOON = 200 }; /* ms that a writer waits for others here */
 

@@ -1,6 +1,7 @@
 /* vanished_contract.c - executors whose slots nobody can read: on another machine, or of an earlier
  * boot. Run with spec/postgres/contracts. */
 #include "../contract.h"
+#include "store/postgres/beside/presence.h"
 #include "store/postgres/db/connection.h"
 #include "store/rules/ground/kinds.h"
 

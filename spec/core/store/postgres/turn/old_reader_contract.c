@@ -2,6 +2,7 @@
  * spec/postgres/contracts. */
 #include "../../contract.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/transaction.h"
 #include "store/rules/ground/kinds.h"
 #include <poll.h>
 

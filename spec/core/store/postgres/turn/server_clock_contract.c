@@ -2,6 +2,7 @@
  */
 #include "../../contract.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/server_clock.h"
 
 enum { FAR = 300000, NEAR = 100 }; /* ms; a busy machine takes a while between two looks */
 

@@ -1,6 +1,7 @@
 /* turn_contract.c - connections that are lost: before a commit, during one, behind one. Run with
  * spec/postgres/contracts. */
 #include "../../contract.h"
+#include "store/postgres/beside/presence.h"
 #include "store/postgres/db/connection.h"
 #include <sys/socket.h>
 

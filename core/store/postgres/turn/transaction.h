@@ -1,0 +1,28 @@
+/* transaction.h - how a transaction on a server begins, and a lost connection comes back. */
+#ifndef MOONSHIFT_STORE_POSTGRES_TURN_TRANSACTION_H
+#define MOONSHIFT_STORE_POSTGRES_TURN_TRANSACTION_H
+
+#include "store/rules/ground/transaction.h"
+
+struct store;
+
+/* Waits for the gate, in the transaction that has begun: alone, or beside others that share it. */
+bool postgres_gate(struct store *store, bool shared, struct error *error);
+/* Begins to write, whatever the server's timeline. */
+bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
+/* Connects again after a loss, and takes what the session had held. */
+bool postgres_reconnect(struct store *store, struct error *error);
+
+/* Begins and ends a transaction that only reads. */
+bool postgres_look(struct store *store, struct error *error);
+void postgres_look_end(struct store *store);
+
+/* Tells that the schema has no version. False. */
+bool postgres_version_missing(struct store *store, struct error *error);
+/* Can this program work with the version that was read? False: ERROR_CONFIG. */
+bool postgres_version_fits(struct store *store, struct error *error);
+
+/* Removes the rows of jobs that go with the open transaction; left.c. */
+extern const struct txn_hook postgres_left_hook;
+
+#endif
