@@ -39,7 +39,7 @@ local writers = {
   -- runs, purged as ranges.
   job = { rules "create/create", engine "db/bulk_table", server "turn/bulk", rules "ground/row",
     engine "turn/purge",
-    server "turn/left" },
+    server "turn/left", server "life/upgrade" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "record/history", engine "db/bulk_table", server "turn/bulk",

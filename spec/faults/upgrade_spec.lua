@@ -57,7 +57,7 @@ describe("a running executor", function()
     place.enqueue("work", 100)
     psql [[BEGIN; ALTER TABLE job ADD COLUMN more bigint NOT NULL DEFAULT 0;
       ALTER TABLE ready ADD COLUMN more text; ALTER TABLE ended ADD COLUMN more text;
-      UPDATE schema_version SET version=8; COMMIT;]]
+      UPDATE schema_version SET version=9; COMMIT;]]
     place.enqueue("work", 100)
     ended(200)
     assert.truthy(process.alive(pid))
@@ -70,15 +70,15 @@ describe("a running executor", function()
     process.await("a job runs", 10, function()
       return select(2, locked():gsub('"id"', "")) == 3
     end)
-    psql "UPDATE schema_version SET version=8, oldest=8;"
+    psql "UPDATE schema_version SET version=9, oldest=9;"
     place.write("go", "")
     assert.equal(78, process.await_status(pid, 30))
-    assert.truthy(place.log():find("schema 8 is newer than this program's 7 (upgrade moonshift)", 1,
+    assert.truthy(place.log():find("schema 9 is newer than this program's 8 (upgrade moonshift)", 1,
       true), place.log())
     local status, _, errors = process.moonshift("--store", place.url, "enqueue", "work")
     assert.equal(78, status)
     assert.truthy(errors:find("upgrade moonshift", 1, true), errors)
-    psql "UPDATE schema_version SET version=7, oldest=7;"
+    psql "UPDATE schema_version SET version=8, oldest=8;"
     assert.equal("[]\n", locked())
   end)
 end)

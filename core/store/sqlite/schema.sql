@@ -22,7 +22,8 @@ CREATE TABLE definition(
   deployment INT,     -- the newest that has it; absent: only ever named by a job
   properties TEXT NOT NULL,
   override_priority INT, suspended INT NOT NULL DEFAULT 0,
-  waiting INT) STRICT; -- kept only where a backlog limit is set
+  waiting INT,        -- kept only where a backlog limit is set
+  override_limit INT, override_rate TEXT) STRICT; -- an operator's
 
 -- What an executor may take is decided per stream, not per row.
 CREATE TABLE stream(
@@ -44,11 +45,13 @@ CREATE TABLE job(
   term TEXT,          -- of a timer: its date or duration as given
   instance_id INT,    -- of a process, and the token of its frame that waits for the job; of a start
   execution INT,      -- timer no instance, and the version
-  failed_activity TEXT) STRICT; -- absent: as `activity`
+  failed_activity TEXT, -- absent: as `activity`
+  schedule TEXT) STRICT; -- whose run it is, also after the schedule has gone on
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
 CREATE INDEX job_instance ON job(instance, id) WHERE instance IS NOT NULL;
+CREATE INDEX job_schedule ON job(schedule, id) WHERE schedule IS NOT NULL;
 CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
 
 CREATE TABLE ready(       -- rank = ~priority
@@ -80,7 +83,9 @@ CREATE TABLE ended(
   created INT, due INT, priority INT, batch INT, -- as the job's row had them
   removal INT,        -- when it goes; absent: by the time to live
   -- to what it belonged, copied from the job: absent, if it named none
-  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT) STRICT;
+  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT,
+  schedule TEXT) STRICT;
+CREATE INDEX ended_schedule ON ended(schedule, seq) WHERE schedule IS NOT NULL;
 CREATE INDEX ended_removal ON ended(removal) WHERE removal IS NOT NULL;
 CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE ended_by_instance( -- of those that have one
@@ -88,9 +93,10 @@ CREATE TABLE ended_by_instance( -- of those that have one
 CREATE TABLE attempt(     -- failures only
   job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
   priority INT, reason INT, message TEXT, stack TEXT, batch INT,
-  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT,
+  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT, schedule TEXT,
   PRIMARY KEY(job, n)) WITHOUT ROWID, STRICT;
 CREATE INDEX attempt_at ON attempt(at);
+CREATE INDEX attempt_schedule ON attempt(schedule, at) WHERE schedule IS NOT NULL;
 CREATE INDEX attempt_instance ON attempt(instance, at) WHERE instance IS NOT NULL;
 CREATE TABLE line(        -- what a run has printed: texts (JSON); seq: the number of the last one
   job INT, n INT, seq INT, at INT, lines TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
@@ -103,7 +109,11 @@ CREATE TABLE incident(
   created INT NOT NULL, ended INT, how INT, note TEXT,
   instance TEXT, root_instance TEXT, tenant TEXT, lane_key TEXT,
   instance_id INT,           -- of a process
-  removal INT) STRICT;       -- as in `ended`
+  removal INT,               -- as in `ended`
+  schedule TEXT, -- of its runs that fail while it is open: how many, and when the last one did
+  count INT NOT NULL DEFAULT 1, seen INT) STRICT;
+CREATE UNIQUE INDEX incident_schedule ON incident(schedule, type)
+  WHERE ended IS NULL AND schedule IS NOT NULL;
 CREATE UNIQUE INDEX incident_open ON incident(job, type) WHERE ended IS NULL;
 CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
@@ -210,7 +220,7 @@ CREATE TABLE stuck(       -- runs that were given up, as long as they may still 
 CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
   job INT, seq INT, n INT, at INT, stream INT, executor INT, started INT, until INT, retries INT,
   priority INT, message TEXT, batch INT,
-  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT,
+  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT, schedule TEXT,
   PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
 CREATE INDEX snooze_at ON snooze(at);
 CREATE TABLE conflicts(   -- jobs whose latest runs ended with a conflict, and how many in a row

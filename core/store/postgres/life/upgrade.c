@@ -21,7 +21,37 @@ static const char widen_7[] =
 static const char index_7[] = "CREATE INDEX CONCURRENTLY IF NOT EXISTS incident_root"
                               " ON incident(root_cause) WHERE root_cause IS NOT NULL";
 
-static const struct upgrade released[] = {{.version = 7, .widen = widen_7, .index = index_7}, {0}};
+/* 8: what is written about a run of a schedule has the schedule's name. */
+static const char widen_8[] =
+    "ALTER TABLE job ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
+    "ALTER TABLE ended ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
+    "ALTER TABLE attempt ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
+    "ALTER TABLE snooze ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
+    "ALTER TABLE incident ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\","
+    " ADD COLUMN IF NOT EXISTS count bigint NOT NULL DEFAULT 1,"
+    " ADD COLUMN IF NOT EXISTS seen bigint;\n"
+    "ALTER TABLE definition ADD COLUMN IF NOT EXISTS override_limit bigint,"
+    " ADD COLUMN IF NOT EXISTS override_rate text COLLATE \"C\";\n"
+    "UPDATE job SET schedule=c.schedule FROM cycle c"
+    " WHERE c.job=job.id AND c.schedule IS NOT NULL;\n"
+    "UPDATE job SET schedule=o.schedule FROM occurrence o WHERE o.job=job.id;\n"
+    "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
+    " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n";
+
+#define INDEX_OF_SCHEDULE(table, behind)                                                           \
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS " table "_schedule ON " table "(schedule, " behind    \
+    ") WHERE schedule IS NOT NULL"
+
+/* One step builds one index. */
+static const struct upgrade released[] = {
+    {.version = 7, .widen = widen_7, .index = index_7},
+    {.version = 8, .widen = widen_8, .index = INDEX_OF_SCHEDULE("job", "id")},
+    {.version = 8, .index = INDEX_OF_SCHEDULE("ended", "seq")},
+    {.version = 8, .index = INDEX_OF_SCHEDULE("attempt", "at")},
+    {.version = 8,
+     .index = "CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS incident_schedule"
+              " ON incident(schedule, type) WHERE ended IS NULL AND schedule IS NOT NULL"},
+    {0}};
 const struct upgrade *postgres_upgrades = released;
 
 int64_t upgrade_newest(void) {

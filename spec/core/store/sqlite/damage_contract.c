@@ -91,15 +91,15 @@ static void foreign(struct contract *c) {
     EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG && opens(c, STORE_READ) == ERROR_CONFIG);
     EXPECT(says(c, "store \"PATH\": not a moonshift store (it holds the table \"users\" of another "
                    "program)"));
-    EXPECT(database("DROP TABLE users; PRAGMA user_version=8"));
+    EXPECT(database("DROP TABLE users; PRAGMA user_version=9"));
     EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG);
 }
 
 static void newer(struct contract *c) {
     name_file(c, "newer.db");
-    EXPECT(opens(c, STORE_CREATE) == ERROR_NONE && database("PRAGMA user_version=8"));
+    EXPECT(opens(c, STORE_CREATE) == ERROR_NONE && database("PRAGMA user_version=9"));
     EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG && opens(c, STORE_READ) == ERROR_CONFIG);
-    EXPECT(says(c, "store \"PATH\": schema 8 is newer than this program's 7 (upgrade moonshift)"));
+    EXPECT(says(c, "store \"PATH\": schema 9 is newer than this program's 8 (upgrade moonshift)"));
 }
 
 /* A store whose log is in the database file, with some jobs; its size. */

@@ -218,6 +218,23 @@ static void version_6(struct contract *c) {
         execute("CREATE TEMP TABLE t(n CHECK(n=2)); INSERT INTO t SELECT count(*) FROM instance"));
 }
 
+/* Runs of schedules that are there know their schedule. */
+static void version_7(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 7, url, sizeof url));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, NULL, &c->error);
+    store_close(store);
+    size_t problems = json_array_size(found);
+    json_decref(found);
+    EXPECT(problems == 0);
+    EXPECT(execute("CREATE TEMP TABLE t(n CHECK(n='backup 1 6, report 2'));"
+                   "INSERT INTO t SELECT group_concat(named, ', ') FROM (SELECT schedule||' '||"
+                   "group_concat(id, ' ') AS named FROM (SELECT * FROM job WHERE schedule IS NOT"
+                   " NULL ORDER BY schedule, id) GROUP BY schedule)"));
+}
+
 /* How many of three jobs with a rate may start then, beside what has been started. */
 static int started(struct contract *c, struct store *store, time_ms now) {
     struct acquire acquire = everything;
@@ -327,6 +344,10 @@ static void same_tables_6(struct contract *c) {
     same_tables(c, 6);
 }
 
+static void same_tables_7(struct contract *c) {
+    same_tables(c, 7);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
@@ -334,6 +355,7 @@ static const struct check checks[] = {
     {"a store of version 4 is upgraded, and its failures know to what they belonged", version_4},
     {"a store of version 5 is upgraded, and its lanes stay lanes", version_5},
     {"a store of version 6 is upgraded, and its instances stand where they stood", version_6},
+    {"a store of version 7 is upgraded, and runs of schedules know their schedule", version_7},
     {"the starts of a rate are counted on after the upgrade", rates_5},
     {"what was suspended is held by what is suspended at the upgrade", reasons},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
@@ -342,6 +364,7 @@ static const struct check checks[] = {
     {"a store upgraded from version 4 has every table and column of a new one", same_tables_4},
     {"a store upgraded from version 5 has every table and column of a new one", same_tables_5},
     {"a store upgraded from version 6 has every table and column of a new one", same_tables_6},
+    {"a store upgraded from version 7 has every table and column of a new one", same_tables_7},
 };
 
 int main(void) {

@@ -24,9 +24,9 @@ describe("store create, store migrate and store grants #file", function()
   end
 
   it("makes a file once, and says which schema it has", function()
-    said(0, "made, schema 7", "store", "create")
-    said(0, "schema 7 already", "store", "create")
-    said(0, '"was":7,"schema":7,"oldest":7,"waits":0,"for":null', "store", "migrate", "--json")
+    said(0, "made, schema 8", "store", "create")
+    said(0, "schema 8 already", "store", "create")
+    said(0, '"was":8,"schema":8,"oldest":8,"waits":0,"for":null', "store", "migrate", "--json")
   end)
 
   it("migrates nothing that is not there", function()
@@ -107,7 +107,7 @@ describe("the roles of a server", function()
       'cannot make it (expected "moonshift store create" as the owner of its tables)')
     has(as("moonshift_worker", "first", 4, "job", "list"),
       'empty (create it with "moonshift store create")')
-    has(as("moonshift_owner", "first", 0, "store", "create"), "made, schema 7")
+    has(as("moonshift_owner", "first", 0, "store", "create"), "made, schema 8")
     as("moonshift_worker", "first", 0, "enqueue", "work", "--count", "20")
     as("moonshift_worker", "first", 0, "run", "--drain")
     as("moonshift_worker", "first", 0, "definition", "suspend", "work")

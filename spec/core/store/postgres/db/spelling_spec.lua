@@ -19,7 +19,7 @@ local function tables()
   local names = {}
   for _, path in ipairs { "core/store/sqlite/schema.sql", "core/store/postgres/turn/lock_page.c",
     "core/store/postgres/life/migrate.c", "core/store/postgres/life/schema.c",
-    "core/store/sqlite/upgrade_7.sql" } do
+    "core/store/sqlite/upgrade_8.sql" } do
     for name in source.read(path):gmatch("CREATE TABLE ([%a_]+)") do
       names[name] = true
     end

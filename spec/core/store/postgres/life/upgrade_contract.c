@@ -6,12 +6,12 @@
 #include <pthread.h>
 
 static const struct upgrade next[] = {
-    {.version = 8,
+    {.version = 9,
      .widen = "ALTER TABLE job ADD COLUMN extra bigint NOT NULL DEFAULT 0;"
               "CREATE TABLE more(id bigint PRIMARY KEY)",
      .index = "CREATE INDEX CONCURRENTLY IF NOT EXISTS job_extra ON job(extra)",
      .narrow = "ALTER TABLE progress RENAME TO progress_of"},
-    {.version = 9, .widen = "ALTER TABLE more ADD COLUMN text text"},
+    {.version = 10, .widen = "ALTER TABLE more ADD COLUMN text text"},
     {0},
 };
 
@@ -46,7 +46,7 @@ static bool works(struct contract *c) {
 
 static void refused(struct contract *c) {
     EXPECT(!open_newer(c, STORE_WRITE) && c->error.code == ERROR_CONFIG);
-    EXPECT(strstr(c->error.text, "schema 7 is older than this program's 9 (\"moonshift store "
+    EXPECT(strstr(c->error.text, "schema 8 is older than this program's 10 (\"moonshift store "
                                  "migrate\" brings it up to date)"));
     EXPECT(!open_newer(c, STORE_CREATE) && !open_newer(c, STORE_READ));
 }
@@ -55,8 +55,8 @@ static void rolling(struct contract *c) {
     struct store_schema schema = {0};
     EXPECT(works(c));
     EXPECT(migrated(c, &schema));
-    EXPECT(schema.was == 7 && schema.version == 9 && schema.oldest == 7);
-    EXPECT(schema.waits == 8 && strcmp(schema.for_whom, "node") == 0);
+    EXPECT(schema.was == 8 && schema.version == 10 && schema.oldest == 8);
+    EXPECT(schema.waits == 9 && strcmp(schema.for_whom, "node") == 0);
     EXPECT(contract_number(c, "SELECT count(*) FROM pg_indexes WHERE indexname='job_extra'"
                               " AND schemaname=current_schema()") == 1);
     EXPECT(works(c)); /* the older one goes on */
@@ -70,32 +70,32 @@ static void rolling(struct contract *c) {
 /* Reads the columns that it knows, through statements that it has prepared before. */
 static void narrowed(struct contract *c) {
     struct store_schema schema = {0};
-    EXPECT(migrated(c, &schema) && schema.waits == 8);
+    EXPECT(migrated(c, &schema) && schema.waits == 9);
     struct store *idle = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(idle);
     EXPECT(store_leave(c->store, &c->error));
-    bool done = migrated(c, &schema) && !schema.waits && schema.oldest == 8;
+    bool done = migrated(c, &schema) && !schema.waits && schema.oldest == 9;
     bool begins = store_begin(idle, STORE_TURN, &c->error);
     bool told = !begins && c->error.code == ERROR_CONFIG &&
-                strstr(c->error.text, "schema 9 is newer than this program's 7");
+                strstr(c->error.text, "schema 10 is newer than this program's 8");
     store_close(idle);
     EXPECT(done && told);
     EXPECT(!store_open(c->url, STORE_WRITE, &c->settings, &c->error));
-    EXPECT(migrated(c, &schema) && schema.was == 9 && !schema.waits); /* nothing is left to do */
+    EXPECT(migrated(c, &schema) && schema.was == 10 && !schema.waits); /* nothing is left to do */
     db_execute(&c->store->db,
                "ALTER TABLE progress_of RENAME TO progress;"
-               "UPDATE schema_version SET version=7, oldest=7",
+               "UPDATE schema_version SET version=8, oldest=8",
                NULL);
 }
 
 /* Locks are given back although the schema is one of later programs. */
 static void parting(struct contract *c) {
     EXPECT(works(c));
-    EXPECT(db_execute(&c->store->db, "UPDATE schema_version SET version=8, oldest=8", &c->error));
+    EXPECT(db_execute(&c->store->db, "UPDATE schema_version SET version=9, oldest=9", &c->error));
     EXPECT(!store_begin(c->store, STORE_TURN, &c->error) && c->error.code == ERROR_CONFIG);
     EXPECT(store_leave(c->store, &c->error));
     EXPECT(contract_number(c, "SELECT count(*) FROM locked") == 0);
-    EXPECT(db_execute(&c->store->db, "UPDATE schema_version SET version=7, oldest=7", &c->error));
+    EXPECT(db_execute(&c->store->db, "UPDATE schema_version SET version=8, oldest=8", &c->error));
 }
 
 /* ---- somebody in the way ---- */
@@ -132,7 +132,7 @@ static void in_the_way(struct contract *c) {
     bool done = migrated(c, &schema);
     pthread_join(thread, NULL);
     store_close(writer);
-    EXPECT(done && schema.version == 9);
+    EXPECT(done && schema.version == 10);
 }
 
 static const struct check checks[] = {

@@ -1,0 +1,25 @@
+-- From schema version 7 to 8.
+
+-- A run of a schedule keeps the schedule's name, and so does what is written about it.
+ALTER TABLE job ADD COLUMN schedule TEXT;
+ALTER TABLE ended ADD COLUMN schedule TEXT;
+ALTER TABLE attempt ADD COLUMN schedule TEXT;
+ALTER TABLE snooze ADD COLUMN schedule TEXT;
+ALTER TABLE incident ADD COLUMN schedule TEXT;
+UPDATE job SET schedule=(SELECT schedule FROM cycle WHERE job=job.id)
+  WHERE id IN (SELECT job FROM cycle WHERE schedule IS NOT NULL);
+UPDATE job SET schedule=(SELECT schedule FROM occurrence WHERE job=job.id)
+  WHERE id IN (SELECT job FROM occurrence);
+CREATE INDEX job_schedule ON job(schedule, id) WHERE schedule IS NOT NULL;
+CREATE INDEX ended_schedule ON ended(schedule, seq) WHERE schedule IS NOT NULL;
+CREATE INDEX attempt_schedule ON attempt(schedule, at) WHERE schedule IS NOT NULL;
+
+-- Failures of one schedule are one incident while it is open.
+ALTER TABLE incident ADD COLUMN count INT NOT NULL DEFAULT 1;
+ALTER TABLE incident ADD COLUMN seen INT;
+CREATE UNIQUE INDEX incident_schedule ON incident(schedule, type)
+  WHERE ended IS NULL AND schedule IS NOT NULL;
+
+-- An operator's limit and rate of a definition.
+ALTER TABLE definition ADD COLUMN override_limit INT;
+ALTER TABLE definition ADD COLUMN override_rate TEXT;
