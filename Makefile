@@ -33,8 +33,9 @@ LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm -l
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
+FIRST    := $(wildcard examples/first/*.* examples/first/*/*.lua)
 LUA_HALF := $(wildcard lua/moonshift/*.lua lua/moonshift/*/*.lua lua/moonshift/*/*/*.lua)
-EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK))
+EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK) $(FIRST))
 CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c spec/*/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
@@ -89,7 +90,7 @@ check-all: check-deps ## the same with everything at full length
 # Specs that open stores: they hold over PostgreSQL as well. Of the command line those are left out
 # that are about its words, about folders and layout, or about files. Of the faults those are left out
 # that break a file, that start a server of their own, or that are asked in SQLite's words.
-WORDS  := backup bench check cli completion flags help output process_order process settings setup \
+WORDS  := backup bench check cli completion flags help init output process_order process settings setup \
 	store table
 CLI_SPECS := $(sort $(wildcard spec/core/cli/*_spec.lua spec/core/cli/*/*_spec.lua spec/core/cli/*/*/*_spec.lua))
 STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_spec.lua \

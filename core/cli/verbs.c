@@ -4,15 +4,13 @@
 #include <string.h>
 
 const struct cli_command *const verb_groups[] = {
-    run_commands,        check_commands,      enqueue_commands,
-    job_commands,        act_commands,        why_commands,
-    wait_commands,       definition_commands, instance_commands,
-    process_commands,    running_commands,    process_order_commands,
-    batch_commands,      incident_commands,   deployment_commands,
-    executor_commands,   schedule_commands,   history_commands,
-    cleanup_commands,    store_commands,      backup_commands,
-    stats_commands,      bench_commands,      settings_commands,
-    completion_commands, help_commands,       NULL,
+    init_commands,          run_commands,        check_commands,    enqueue_commands,
+    job_commands,           act_commands,        why_commands,      wait_commands,
+    definition_commands,    instance_commands,   process_commands,  running_commands,
+    process_order_commands, batch_commands,      incident_commands, deployment_commands,
+    executor_commands,      schedule_commands,   history_commands,  cleanup_commands,
+    store_commands,         backup_commands,     stats_commands,    bench_commands,
+    settings_commands,      completion_commands, help_commands,     NULL,
 };
 
 /* 0: not this command; else how many words its name took. */

@@ -23,7 +23,7 @@ describe("help", function()
 
   it("groups the verbs under headings", function()
     local _, output = program.run { "--help" }
-    assert.truthy(output:find("\n\nRUN\n  run ", 1, true))
+    assert.truthy(output:find("\n\nRUN\n  init ", 1, true))
     assert.truthy(output:find("\n\nJOBS\n  job list ", 1, true))
     assert.truthy(output:find("\n\nTHE PROGRAM\n", 1, true))
     assert.is_true(#verbs() > 60)
