@@ -9,9 +9,8 @@ local texts = require "moonshift.process.check.texts"
 local check = {}
 
 -- What is read and not run, with what is.
-local EVENTS = { signal = true, escalation = true, conditional = true, compensation = true,
-  cancel = true }
-local SUPPORTED = "none, message, timer, error, link and terminate"
+local EVENTS = { signal = true, conditional = true, compensation = true, cancel = true }
+local SUPPORTED = "none, message, timer, error, escalation, link and terminate"
 
 -- Refuses what the walk does not run.
 local function check_supported(graph, report)

@@ -2,6 +2,7 @@
 -- (start, complete, trigger, message, cancel, set); a command that does not fit raises.
 local called = require "moonshift.process.called"
 local errors = require "moonshift.process.errors"
+local escalations = require "moonshift.process.escalations"
 local events = require "moonshift.process.events"
 local frame = require "moonshift.process.frame"
 local inclusive = require "moonshift.process.nodes.inclusive"
@@ -16,8 +17,8 @@ local commands = {}
 local NONE = {}
 
 local Walk = walk.Walk
-Walk.called, Walk.errors, Walk.events, Walk.inclusive, Walk.multi, Walk.scopes =
-  called, errors, events, inclusive, multi, scopes
+Walk.called, Walk.errors, Walk.escalations, Walk.events, Walk.inclusive, Walk.multi, Walk.scopes =
+  called, errors, escalations, events, inclusive, multi, scopes
 
 -- ---- what a call asks for besides its result ----
 
@@ -214,6 +215,24 @@ function Causes.complete(w)
   local step = step_of(inst, token)
   w.completing = token
   step.kind.proceed(w, inst, token, step)
+end
+
+-- A task ends with a BPMN error instead of being completed.
+function Causes.throw(w)
+  local inst, token = waiting(w, "the task", "task")
+  w.completing = token
+  variables.set_given(inst, token, w.cause)
+  errors.throw(w, inst, token, errors.thrown(w.cause.code, w.cause.message))
+end
+
+-- A task escalates: it stays open, unless the event that catches the escalation interrupts it.
+function Causes.escalate(w)
+  local inst, token = waiting(w, "the task", "task")
+  variables.set_given(inst, token, w.cause)
+  if not escalations.throw(w, inst, token, w.cause.code) then
+    refuse(w, ("the escalation %s at %s is caught by nothing"):format(tostring(w.cause.code),
+      token.at))
+  end
 end
 
 function Causes.trigger(w)

@@ -178,6 +178,7 @@ function Process.gateway(name) end
 ---@field within? moonshift.words.on { "P2D", … }: after this time it ends and the list runs
 ---@field every? moonshift.words.on { "R/PT1H", … }: at each date the list runs beside it
 ---@field on_error? moonshift.words.on { "E1", … }: the error ends it, and the list runs
+---@field on_escalation? moonshift.words.on { "late", … }: the escalation ends it, and the list runs
 ---@field on_message? moonshift.words.on { "stop", … }: the message ends it, and the list runs
 ---@field undo? string|fun(job: moonshift.activity) what takes it back: read, not run yet
 ---@field compensates? boolean it is run only to take back another activity: read, not run yet
@@ -208,7 +209,8 @@ function Process.gateway(name) end
 ---@field every? moonshift.value a cycle or a cron text
 ---@field error? string|true a BPMN error by its code; true: any
 ---@field error_message? string what the error says when it is thrown
----@field code_variable? string keeps the code of the error
+---@field escalate? string|true an escalation by its code; true: any
+---@field code_variable? string keeps the code of the error or escalation
 ---@field message_variable? string keeps the message of the error
 ---@field terminate? boolean of `finish`: ends all of its scope
 ---@field link? string the name of a link

@@ -179,6 +179,18 @@ return {
       graph.nodes["x.message"].event)
   end)
 
+  it("throws and catches escalations", function()
+    local graph = processes.graph [[return {
+      process.sub "x" { process.throw "late" { escalate = "late" },
+        on_escalation = { "late", interrupting = false, code_variable = "code",
+          step "note" { run = "n" } } },
+      process.handle "y" { escalate = true, step "z" { run = "n" } } }]]
+    assert.same({ kind = "escalation", code = "late" }, graph.nodes.late.event)
+    assert.same({ kind = "escalation", code = "late", code_variable = "code",
+      interrupting = false }, graph.nodes["x.escalation"].event)
+    assert.same({ kind = "escalation" }, graph.nodes["y.start"].event)
+  end)
+
   it("calls another process", function()
     assert.same({ process = "other", binding = "latest", key = "${id}",
       into = { { from = "amount", to = "amount" }, { all = true }, { value = "${x}", to = "y" } },

@@ -67,6 +67,10 @@ return {
         { when = "${y}", step "b" { run = "b" } } }, step "c" { run = "c", undo = "uncall" } ]],
       [[ process.first { process.wait "a" { message = "m" },
         process.wait "b" { after = "PT1H" } } ]],
+      [[ process.sub "a" { process.throw "late" { escalate = "late" }, on_escalation = {
+        { "late", interrupting = false, code_variable = "code", step "b" { run = "b" } },
+        { step "c" { run = "c" } } } }, process.handle "h" { escalate = true,
+        step "d" { run = "d" } } ]],
       [[ each "line" { of = "lines", parallel = true, async = true, stop = "${done}",
         step "ship" { run = "ship", async = true } } ]],
       [[ step "a" { run = "a", to = { { "a", when = "${again}", name = "again" },

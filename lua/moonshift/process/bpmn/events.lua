@@ -168,11 +168,10 @@ function readers.escalationEventDefinition(definition, owner, context, throws)
     code_variable = extension_text(definition, "escalationCodeVariable"),
   }
   if throws or definition.attributes.escalationRef then
+    local ref = definition.attributes.escalationRef
     local one = referred(definition, owner, context, "escalation", "escalationRef")
-    event.code = one and one.code ~= "" and one.code or nil
-    if throws and one and not event.code then
-      context.report:refuse(owner, "a thrown escalation has no escalationCode")
-    end
+      or { code = ref }
+    event.code = one.code ~= "" and one.code or nil
   end
   return event
 end

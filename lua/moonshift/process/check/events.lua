@@ -147,6 +147,17 @@ local function check_links(graph, report)
   end
 end
 
+local function check_escalation(node, graph, report)
+  local host = graph.nodes[node.attached or ""]
+  local throws = node.kind == "throw" or node.kind == "end"
+  if host and not ESCALATES[host.kind] then
+    report:refuse(node, ('an escalation event at "%s" (expected a sub-process, a call or a user '
+      .. "task)"):format(host.id))
+  elseif throws and not node.event.code then
+    report:refuse(node, "a thrown escalation has no code")
+  end
+end
+
 local function check_one(node, graph, seen, report)
   local kind = node.event.kind
   local waits = node.kind == "boundary" or node.kind == "start"
@@ -158,12 +169,8 @@ local function check_one(node, graph, seen, report)
   end
   if kind == "cancel" then
     check_cancel(node, graph, report)
-  elseif kind == "escalation" and node.kind == "boundary" then
-    local host = graph.nodes[node.attached or ""]
-    if host and not ESCALATES[host.kind] then
-      report:refuse(node, ('an escalation event at "%s" (expected a sub-process, a call or a user '
-        .. "task)"):format(host.id))
-    end
+  elseif kind == "escalation" then
+    check_escalation(node, graph, report)
   end
 end
 

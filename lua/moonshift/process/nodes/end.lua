@@ -1,5 +1,7 @@
--- End events: none, error, terminate, and those that call as a service task does (message).
+-- End events: none, error, escalation, terminate, and those that call as a service task does
+-- (message).
 local service = require "moonshift.process.nodes.service"
+local throw = require "moonshift.process.nodes.throw"
 local walk = require "moonshift.process.walk"
 
 local ends = {}
@@ -23,6 +25,9 @@ function ends.enter(w, inst, token, step)
     local message = w:ask(inst, token, step.event.message)
     return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code,
       message ~= nil and tostring(message) or nil))
+  end
+  if kind == "escalation" then
+    return throw.escalate(w, inst, token, step)
   end
   service.enter(w, inst, token, step)
 end

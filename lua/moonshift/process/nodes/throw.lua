@@ -1,4 +1,5 @@
--- Intermediate throw events: a link goes to its catching event, others call as a service task does.
+-- Intermediate throw events: a link goes to its catching event, an escalation outwards; others call
+-- as a service task does.
 local service = require "moonshift.process.nodes.service"
 local walk = require "moonshift.process.walk"
 
@@ -14,8 +15,16 @@ local function target(inst, step)
   error(("%s: no link event catches %s"):format(step.id, tostring(step.event.link)), 0)
 end
 
+-- What catches it runs before the thrower goes on.
+function throw.escalate(w, inst, token, step)
+  w:push(walk.leave, inst, token, step)
+  w.escalations.throw(w, inst, token, step.event.code)
+end
+
 function throw.enter(w, inst, token, step)
-  if step.event.kind ~= "link" then
+  if step.event.kind == "escalation" then
+    return throw.escalate(w, inst, token, step)
+  elseif step.event.kind ~= "link" then
     return service.enter(w, inst, token, step)
   end
   if walk.finish(w, inst, token, step) then

@@ -1,5 +1,5 @@
 -- What stands in the table of an activity besides its own options: its turns (`each`), its boundary
--- events (`within`, `every`, `on_error`, `on_message`), its compensation (`undo`).
+-- events (`within`, `every`, `on_error`, `on_escalation`, `on_message`), its compensation (`undo`).
 local options = require "moonshift.process.words.options"
 local process = require "moonshift.process"
 local rules = require "moonshift.rules"
@@ -86,9 +86,13 @@ local SUGAR = {
     timer = { kind = "cycle", text = first } } end },
   { "on_error", function(first, given) return { kind = "error", code = first,
     code_variable = given.code_variable, message_variable = given.message_variable } end },
+  { "on_escalation", function(first, given) return { kind = "escalation", code = first,
+    code_variable = given.code_variable } end },
   { "on_message", function(first, given) return { kind = "message", name = first,
     key = given.key } end },
 }
+
+local TAKES_ALL = { on_error = true, on_escalation = true } -- without a code
 
 -- One boundary event written in its host: { text, items… }.
 local function sugared(self, host, name, make, given, number)
@@ -106,7 +110,7 @@ local function sugared(self, host, name, make, given, number)
     end
   end
   first = has and first or nil
-  if first == nil and name ~= "on_error" then
+  if first == nil and not TAKES_ALL[name] then
     self.report:refuse(host, ("%s: expected a text first"):format(name))
   end
   options.check("on", rest, host, self.report)

@@ -82,6 +82,7 @@ local PLAIN = {
   none = {}, terminate = {}, link = { name = true }, message = { name = true, key = true },
   timer = { timer = true },
   error = { code = true, message = true, code_variable = true, message_variable = true },
+  escalation = { code = true, code_variable = true },
 }
 
 -- True if the words for this kind of event say all of it.
@@ -120,6 +121,11 @@ function writers.error(list, event)
   add(list, "error_message", event.message)
   add(list, "code_variable", event.code_variable)
   add(list, "message_variable", event.message_variable)
+end
+
+function writers.escalation(list, event)
+  add(list, "escalate", event.code == nil or event.code)
+  add(list, "code_variable", event.code_variable)
 end
 
 local function event_of(list, event)

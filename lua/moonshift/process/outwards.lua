@@ -1,0 +1,81 @@
+-- What catches an error or an escalation: the first boundary event or event sub-process on the way
+-- outwards, through the scopes and through the instances that called. One with the code goes
+-- before one without, which takes all.
+local outwards = {}
+
+-- The event among these steps that catches it.
+local function match(steps, kind, code)
+  local all
+  for _, step in ipairs(steps) do
+    local event = step.event
+    if event.kind == kind and event.code == code then
+      return step
+    elseif event.kind == kind and event.code == nil then
+      all = all or step
+    end
+  end
+  return all
+end
+
+local function starts_of(steps, except)
+  local starts = {}
+  for _, step in ipairs(steps) do
+    if step ~= except then
+      starts[#starts + 1] = step.start
+    end
+  end
+  return starts
+end
+
+-- The boundary event of an activity that catches it; those of a repeated one are the body's.
+local function at_boundary(inst, token, kind, code)
+  local step = inst.plan.steps[token.at:match("^[^#]*")]
+  if step and (not step.multi or token.state == "body") then
+    return match(step.boundaries, kind, code)
+  end
+end
+
+-- The event sub-process around a token that catches it; not the one that it comes from.
+local function around(inst, scope, token, kind, code)
+  local from = inst.plan.steps[token.at]
+  local events = scope.id == 1 and inst.plan.events
+    or scope.state == "scope" and inst.plan.steps[scope.at].events
+  return events and match(starts_of(events, from), kind, code)
+end
+
+local function find(inst, token, kind, code)
+  while token do
+    local step = at_boundary(inst, token, kind, code)
+    if step then
+      return token, step
+    end
+    local scope = token.scope
+    step = scope and around(inst, scope, token, kind, code)
+    if step then
+      return scope, step
+    end
+    token = scope
+  end
+end
+
+-- find(w, inst, token, kind, code) -> the instance, the host and the step that catch it; nil: none.
+-- The variables of each called instance that is left are mapped back to its caller.
+function outwards.find(w, inst, token, kind, code)
+  local at_inst = inst
+  repeat
+    local host, step = find(at_inst, token, kind, code)
+    if step then
+      if at_inst ~= inst then
+        w.called.check(w, at_inst)
+      end
+      return at_inst, host, step
+    end
+    local caller, call = w.called.caller(w, at_inst)
+    if caller then
+      w.called.map_back(w, caller, call, at_inst)
+    end
+    at_inst, token = caller, call
+  until not at_inst
+end
+
+return outwards
