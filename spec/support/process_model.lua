@@ -237,6 +237,16 @@ function counters.halt(self, node, times)
   count_list(self, node.lists[3], path or inside)
 end
 
+function counters.raise(self, node, times)
+  local id = node.id
+  local inside = host(self, node, times)
+  add_ends(self, id .. "_throw", inside)
+  add_jobs(self, id .. "_throw", node.thrower, inside)
+  add_ends(self, id .. "_raised", inside)
+  count_list(self, node.lists[1], inside)
+  count_list(self, node.lists[2], inside)
+end
+
 -- Whether branch i of the node is taken.
 local TAKEN = {
   parallel = function() return true end,
@@ -330,6 +340,8 @@ local function names_of(node, names)
   if node.within and node.within.beside and not node.within.inside then
     names[node.id .. "_late"] = nil
     lists = lists - 1
+  elseif node.kind == "raise" then
+    lists = 1
   end
   for i = 1, lists do
     for _, inner in ipairs(node.lists[i]) do

@@ -235,6 +235,15 @@ function writers.halt(node, self, indent)
     :format(write_list(node.lists[3], self, indent)) or nil)
 end
 
+function writers.raise(node, self, indent)
+  local id = node.id
+  return scope(node, self, indent, function()
+    return joined(('p.throw "%s_throw" { %s }'):format(id, flags(node.thrower,
+      'escalate = "E2"')), write_list(node.lists[1], self, indent))
+  end, ('on_escalation = { "E2", id = "%s_raised", interrupting = false, %s }'):format(id,
+    write_list(node.lists[2], self, indent)))
+end
+
 -- Of a choice the last branch is the default; the first branch of an inclusive gateway is taken.
 local CONDITIONS = {
   parallel = function() end,
@@ -301,7 +310,7 @@ local function received(node, self, indent)
     node.id, node.id, indent, sender, indent, waits) or sender .. ",\n" .. indent .. waits
 end
 
-local WORDS = { fail = "step", loop = "sub", halt = "sub" }
+local WORDS = { fail = "step", loop = "sub", halt = "sub", raise = "sub" }
 
 -- The nodes of a list, a line each.
 function write_list(list, self, indent)

@@ -112,9 +112,27 @@ local HALTS = { "boundary", "handle", "terminate" }
 -- Its second list ends what the first one does; the third one comes then.
 function makers.halt(self, depth)
   local node = options(self, { kind = "halt", id = new_id(self, "h"), how = HALTS[math.random(3)] })
-  node.thrower = options(self, {})
+  local outside = self.halted
+  node.thrower, self.halted = options(self, {}), true
   node.lists = scope_of(self, node.how == "terminate" and 2 or 3, depth)
+  self.halted = outside
   return repeated(self, node, depth)
+end
+
+-- It escalates before its first list; the second one comes beside it. Where a halt ends both, the
+-- second one might be cut off.
+function makers.raise(self, depth)
+  if self.halted then
+    return makers.sub(self, depth)
+  end
+  local node = repeated(self, options(self, { kind = "raise", id = new_id(self, "q") }), depth)
+  node.thrower = options(self, {})
+  node.lists = scope_of(self, 1, depth)
+  local outside = self.again
+  self.again = true
+  node.lists[2] = list_of(self, depth + 1)
+  self.again = outside
+  return node
 end
 
 function makers.parallel(self, depth)
@@ -186,7 +204,7 @@ end
 
 local LEAVES = { "step", "step", "step", "step", "step", "wait", "receive", "task" }
 local BLOCKS = { "parallel", "parallel", "parallel", "sub", "sub", "choose", "inclusive", "call",
-  "fail", "loop", "halt", "first" }
+  "fail", "loop", "halt", "raise", "first" }
 
 function list_of(self, depth)
   local list = {}
