@@ -21,6 +21,7 @@ static const struct {
     {"job show", LINE("job show 4711")},
     {"job stack", LINE("job stack 4711")},
     {"job execute", LINE("job execute 4711") LINE("job execute 4711 --force")},
+    {"job clone", LINE("job clone 4711") LINE("job clone 4711 '{\"to\":\"a@b.example\"}'")},
     {"job retry", LINE("job retry 4711") LINE("job retry --state dead --handler mail --retries 3")
                       LINE("job retry --state dead --due \"today 22:00\"")},
     {"job delete", LINE("job delete 4711 4712") LINE("job delete --handler mail --dry-run")
