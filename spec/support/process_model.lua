@@ -247,6 +247,30 @@ function counters.raise(self, node, times)
   count_list(self, node.lists[2], inside)
 end
 
+-- A transaction that it cancels does not end by itself.
+local function cancelled(self, node, times)
+  local id = node.id
+  add(self.cancels, id, times)
+  add(self.cancels, id .. "_back", times)
+  add_jobs(self, id, node, times, NEVER)
+  add_ends(self, id .. "_off", times)
+  return times
+end
+
+function counters.undo(self, node, times)
+  local id = node.id
+  local inside = (node.cancels and cancelled or host)(self, node, times)
+  for _, name in ipairs { id .. "_do", id .. "_do.undone" } do
+    add(self.calls, name, inside)
+    add_ends(self, name, inside)
+  end
+  add_jobs(self, id .. "_do", node.thrower, inside)
+  count_list(self, node.lists[1], inside)
+  if not node.cancels then
+    add_ends(self, id .. "_back", inside)
+  end
+end
+
 -- Whether branch i of the node is taken.
 local TAKEN = {
   parallel = function() return true end,
@@ -329,6 +353,7 @@ function counters.receive(self, node, times)
 end
 
 local ENDINGS = { "", "_join", "_fork", "_send", "_count", "_again", "_throw", "_handle", "_stop",
+  "_do", "_do.undone", "_back", "_off",
   "_first", "_met", "_none", "_1", "_2", "_late", "#multiInstanceBody" }
 
 -- Every name in a node and below it. What runs beside a node may end after it.

@@ -244,6 +244,16 @@ function writers.raise(node, self, indent)
     write_list(node.lists[2], self, indent)))
 end
 
+function writers.undo(node, self, indent)
+  local id = node.id
+  return scope(node, self, indent, function()
+    return joined(('p.step "%s_do" { %s }'):format(id, flags(node.thrower,
+      'run = "note", undo = "note"')), write_list(node.lists[1], self, indent),
+      ('p.%s "%s_back" { %s }'):format(node.cancels and "finish" or "throw", id,
+        node.cancels and "cancel = true" or "undo = true"))
+  end, node.cancels and ('transaction = true, on_cancel = { id = "%s_off" }'):format(id) or nil)
+end
+
 -- Of a choice the last branch is the default; the first branch of an inclusive gateway is taken.
 local CONDITIONS = {
   parallel = function() end,
@@ -310,7 +320,7 @@ local function received(node, self, indent)
     node.id, node.id, indent, sender, indent, waits) or sender .. ",\n" .. indent .. waits
 end
 
-local WORDS = { fail = "step", loop = "sub", halt = "sub", raise = "sub" }
+local WORDS = { fail = "step", loop = "sub", halt = "sub", raise = "sub", undo = "sub" }
 
 -- The nodes of a list, a line each.
 function write_list(list, self, indent)

@@ -135,6 +135,17 @@ function makers.raise(self, depth)
   return node
 end
 
+-- Behind its list it takes back the activity before it, or all of it as a transaction.
+function makers.undo(self, depth)
+  if self.halted then
+    return makers.sub(self, depth)
+  end
+  local node = repeated(self, options(self, { kind = "undo", id = new_id(self, "u") }), depth)
+  node.thrower, node.cancels = options(self, {}), not node.times and chance(40)
+  node.lists = scope_of(self, 1, depth)
+  return node
+end
+
 function makers.parallel(self, depth)
   local node = options(self, { kind = "parallel", id = new_id(self, "p"),
     lists = lists(self, math.random(2, 3), depth) })
@@ -204,7 +215,7 @@ end
 
 local LEAVES = { "step", "step", "step", "step", "step", "wait", "receive", "task" }
 local BLOCKS = { "parallel", "parallel", "parallel", "sub", "sub", "choose", "inclusive", "call",
-  "fail", "loop", "halt", "raise", "first" }
+  "fail", "loop", "halt", "raise", "undo", "first" }
 
 function list_of(self, depth)
   local list = {}

@@ -8,23 +8,16 @@ local texts = require "moonshift.process.check.texts"
 
 local check = {}
 
--- What is read and not run, with what is.
-local EVENTS = { signal = true, conditional = true, compensation = true, cancel = true }
-local SUPPORTED = "none, message, timer, error, escalation, link and terminate"
+-- Events that are read and not run.
+local EVENTS = { signal = true, conditional = true }
 
 -- Refuses what the walk does not run.
 local function check_supported(graph, report)
   for _, id in ipairs(graph.order) do
     local node = graph.nodes[id]
     local kind = node.event and node.event.kind
-    if node.kind == "transaction" then
-      report:refuse(node, "transactions are not run (expected a subProcess)")
-    elseif node.compensates then
-      report:refuse(node, "activities for compensation are not run (expected isForCompensation="
-        .. '"false")')
-    elseif kind and EVENTS[kind] then
-      report:refuse(node, ("%s events are not run (expected an event of %s)"):format(kind,
-        SUPPORTED))
+    if kind and EVENTS[kind] then
+      report:refuse(node, ("%s events are not run (expected a message, for one)"):format(kind))
     elseif node.behaviour and node.behaviour.topic then
       report:refuse(node, "external tasks are not run (expected class, delegateExpression or "
         .. "expression)")

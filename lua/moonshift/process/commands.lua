@@ -1,6 +1,7 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
 -- (start, complete, trigger, message, cancel, set); a command that does not fit raises.
 local called = require "moonshift.process.called"
+local compensation = require "moonshift.process.compensation"
 local errors = require "moonshift.process.errors"
 local escalations = require "moonshift.process.escalations"
 local events = require "moonshift.process.events"
@@ -17,8 +18,9 @@ local commands = {}
 local NONE = {}
 
 local Walk = walk.Walk
-Walk.called, Walk.errors, Walk.escalations, Walk.events, Walk.inclusive, Walk.multi, Walk.scopes =
-  called, errors, escalations, events, inclusive, multi, scopes
+Walk.called, Walk.compensation, Walk.errors, Walk.escalations = called, compensation, errors,
+  escalations
+Walk.events, Walk.inclusive, Walk.multi, Walk.scopes = events, inclusive, multi, scopes
 
 -- ---- what a call asks for besides its result ----
 

@@ -18,13 +18,14 @@ local KINDS = {
   script = "service", user = "user", manual = "task", task = "task", receive = "receive",
   exclusive = "exclusive", parallel = "parallel", inclusive = "inclusive",
   event_gateway = "event_gateway", subprocess = "subprocess", event_subprocess = "event_subprocess",
-  call = "call", catch = "catch", throw = "throw", boundary = "boundary",
+  transaction = "subprocess", call = "call", catch = "catch",
+  throw = "throw", boundary = "boundary",
 }
 
 -- Kinds whose activity has variables of its own even without mappings or boundary events.
 local SCOPES = {
-  subprocess = true, event_subprocess = true, call = true, receive = true, catch = true,
-  event_gateway = true,
+  subprocess = true, event_subprocess = true, transaction = true, call = true, receive = true,
+  catch = true, event_gateway = true,
 }
 
 local plans = setmetatable({}, { __mode = "k" })
@@ -201,6 +202,7 @@ local function event_of(c, node)
   local event = node.event
   return event and {
     kind = event.kind, interrupting = event.interrupting ~= false, code = event.code,
+    activity = event.activity,
     link = event.name, name = compile.value(c, event.name, node),
     key = compile.value(c, event.key, node),
     message = compile.value(c, event.message, node),
@@ -244,7 +246,6 @@ local function step_of(c, node)
     multi = node.multi and multi_of(c, node), call = node.call and call_of(c, node),
   }
   step.is_scope = SCOPES[node.kind] or step.inputs ~= nil or step.outputs ~= nil
-    or (node.boundaries ~= nil and node.boundaries[1] ~= nil)
   listeners_of(c, step, node)
   if node.kind == "user" then
     task_of(c, step, node)
@@ -265,6 +266,23 @@ local function steps_named(plan, ids)
   return list
 end
 
+-- What takes a step back: the handler of its compensation event, and the event sub-process of a
+-- sub-process. An activity with another boundary event has variables of its own.
+local function link_compensation(plan, step)
+  for _, boundary in ipairs(step.boundaries) do
+    if boundary.event.kind == "compensation" then
+      step.undo = plan.steps[boundary.node.handler]
+    else
+      step.is_scope = true
+    end
+  end
+  for _, around in ipairs(step.events or {}) do
+    local start = plan.steps[around.node.start]
+    step.undo_start = start.event.kind == "compensation" and start or step.undo_start
+  end
+  plan.undoes = plan.undoes or step.undo ~= nil or step.undo_start ~= nil
+end
+
 local function link(c, plan, step)
   local node = step.node
   step.scope = plan.steps[node.scope]
@@ -275,9 +293,10 @@ local function link(c, plan, step)
     step.out[i] = flow_of(c, plan, flow)
     plan.flows[flow.id] = step.out[i]
   end
-  if node.kind == "subprocess" or node.kind == "event_subprocess" then
+  if node.start then
     step.start, step.events = plan.steps[node.start], steps_named(plan, node.events)
   end
+  link_compensation(plan, step)
   step.watched = step.boundaries[1] ~= nil or (step.events ~= nil and step.events[1] ~= nil)
 end
 

@@ -103,7 +103,7 @@ end
 -- Ends the watches beside a token; `kinds` names those of boundary or start events only.
 local function unwatch(w, inst, host, kind)
   for _, token in ipairs(inst.frame.list) do
-    if token.scope == host and not token.gone and frame.watches(token)
+    if token.scope == host and not token.gone and frame.watches(token) and token.state ~= "undo"
       and (not kind or inst.plan.steps[token.at].node.kind == kind) then
       w:waited(inst, token)
       frame.remove(inst.frame, token)

@@ -24,6 +24,9 @@
 --   task, timer, message, trigger, join, event   waits as its activity says
 --   call     waits for a called instance: its id
 --   join     of a parallel gateway: how many tokens it waits for
+--   undoing  holds the handlers of the compensation that it has thrown
+--   undo     has ended and may be compensated; 1: what is in it may be (compensation.lua)
+--   undone   holds the handlers of what had ended in it
 --   on timer, on message   is no place where the instance stands, but what may interrupt the token
 --            or scope around it (boundary events, event sub-processes, event-based gateways)
 local frame = {}
@@ -33,7 +36,7 @@ local NAMES = 1000 -- names of variables that are remembered as texts
 
 local NONE = {}
 local HOLDS = { scope = true, body = true } -- states in memory of what the list "scopes" has
-local WATCHES = { ["on timer"] = true, ["on message"] = true }
+local WATCHES = { ["on timer"] = true, ["on message"] = true, undo = true }
 
 -- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
 -- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids`
@@ -66,7 +69,7 @@ function frame.remove(f, token)
   end
 end
 
--- True for what does not stand anywhere but waits to interrupt.
+-- True for what does not stand anywhere but waits to interrupt, or is remembered.
 function frame.watches(token)
   return WATCHES[token.state]
 end
@@ -252,7 +255,7 @@ function frame.places(text, decode)
       places[#places + 1] = { token = range[1], activity = token.at:match("^(.*)#"),
         state = "before", count = range[2] }
     end
-    if not HOLDS[token.state] and not WATCHES[token.state] then
+    if not HOLDS[token.state] and not WATCHES[token.state] and token.state ~= "undone" then
       places[#places + 1] = { token = token.id, activity = token.at, state = token.state,
         count = 1, more = token.more }
     end

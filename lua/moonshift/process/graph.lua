@@ -30,7 +30,7 @@
 --     flow = { id, unnamed, name, from, to, when = condition, default, listeners, line, column }
 --     event = { kind, name, key, timer = { kind = "date" | "duration" | "cycle", text }, code,
 --       code_variable, message, message_variable, interrupting = false (nil: true), when, variable,
---       changes, activity, wait, async, into }
+--       changes, activity, async, into }
 --     event.kind: none message timer error terminate signal escalation conditional compensation
 --       cancel link
 --     behaviour = one of { class } { delegate } { expression } { topic } { run } { call }

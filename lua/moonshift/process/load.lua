@@ -133,12 +133,36 @@ local function watched_in(graph, node)
   return node.attached or before and before.kind == "event_gateway" and before.id or nil
 end
 
+local UNDOES = { compensation = true, cancel = true }
+
+-- The events that throw a compensation: they hold what they take back.
+local function throwers_of(graph)
+  local throwers = {}
+  for _, id in ipairs(graph.order) do
+    local node = graph.nodes[id]
+    if node.event and UNDOES[node.event.kind] and (node.kind == "throw" or node.kind == "end") then
+      throwers[#throwers + 1] = id
+    end
+  end
+  return throwers
+end
+
 -- Each activity with what may be around it, "" for the process: what frames are held against.
+-- A handler lies in what throws its compensation, or in the body of the turn that it takes back.
 local function activities_of(graph)
-  local scopes = {}
+  local scopes, throwers = {}, throwers_of(graph)
   for _, id in ipairs(graph.order) do
     local node = graph.nodes[id]
     scopes[id] = { node.scope or "", watched_in(graph, node) }
+    if node.compensates or node.start or node.multi then
+      table.move(throwers, 1, #throwers, #scopes[id] + 1, scopes[id])
+    end
+  end
+  for _, id in ipairs(graph.order) do
+    local node = graph.nodes[id]
+    if node.handler and scopes[node.handler] then
+      table.insert(scopes[node.handler], node.attached)
+    end
   end
   return scopes
 end

@@ -178,10 +178,11 @@ function Process.gateway(name) end
 ---@field within? moonshift.words.on { "P2D", … }: after this time it ends and the list runs
 ---@field every? moonshift.words.on { "R/PT1H", … }: at each date the list runs beside it
 ---@field on_error? moonshift.words.on { "E1", … }: the error ends it, and the list runs
----@field on_escalation? moonshift.words.on { "late", … }: the escalation ends it, and the list runs
+---@field on_escalation? moonshift.words.on { "late", … }: the same of an escalation
 ---@field on_message? moonshift.words.on { "stop", … }: the message ends it, and the list runs
----@field undo? string|fun(job: moonshift.activity) what takes it back: read, not run yet
----@field compensates? boolean it is run only to take back another activity: read, not run yet
+---@field on_cancel? moonshift.words.on of a transaction: where it is cancelled
+---@field undo? string|fun(job: moonshift.activity) what takes it back when it has ended
+---@field compensates? boolean it is run only to take back another activity
 
 --- What an activity calls: one of `run` to `decision`.
 ---@class moonshift.words.behaviour
@@ -210,6 +211,8 @@ function Process.gateway(name) end
 ---@field error? string|true a BPMN error by its code; true: any
 ---@field error_message? string what the error says when it is thrown
 ---@field escalate? string|true an escalation by its code; true: any
+---@field undo? string|true takes back what has ended: the activity of this name; true: all
+---@field cancel? boolean of `finish`: cancels the transaction around it
 ---@field code_variable? string keeps the code of the error or escalation
 ---@field message_variable? string keeps the message of the error
 ---@field terminate? boolean of `finish`: ends all of its scope
@@ -253,7 +256,7 @@ function Process.gateway(name) end
 
 --- Options of `sub`, which holds other words.
 ---@class moonshift.words.sub: moonshift.words.activity
----@field transaction? boolean read, not run yet
+---@field transaction? boolean a `finish` with `cancel = true` takes it back
 
 --- Options of `each`, which holds other words.
 ---@class moonshift.words.each: moonshift.words.sub
@@ -291,7 +294,7 @@ function Process.gateway(name) end
 --- Options of `boundary`, which holds the words that run then.
 ---@class moonshift.words.boundary: moonshift.words.node, moonshift.words.event
 ---@field on string the name of the activity
----@field handler? string the activity that takes it back: read, not run yet
+---@field handler? string of `undo = true`: the activity that takes it back
 
 --- Options of `choose`, `parallel`, `inclusive` and `first`, which hold branches.
 ---@class moonshift.words.block: moonshift.words.node

@@ -196,6 +196,9 @@ end
 
 -- Ends the body: turns that are left are cancelled; the token goes on along the flows.
 function multi.leave(w, inst, body, step)
+  if inst.plan.undoes then
+    w.compensation.remember_body(inst, body)
+  end
   w.scopes.cancel_inside(w, inst, body)
   inst:tell("e", body, step.multi.at)
   local flows = walk.choose_all(w, inst, body, step)

@@ -29,7 +29,7 @@ end
 
 -- The boundary event of an activity that catches it; those of a repeated one are the body's.
 local function at_boundary(inst, token, kind, code)
-  local step = inst.plan.steps[token.at:match("^[^#]*")]
+  local step = token.state ~= "undone" and inst.plan.steps[token.at:match("^[^#]*")]
   if step and (not step.multi or token.state == "body") then
     return match(step.boundaries, kind, code)
   end

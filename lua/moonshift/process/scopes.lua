@@ -39,11 +39,12 @@ function scopes.cancel_inside(w, inst, scope)
   leave_ranges(w, inst, scope)
 end
 
--- Cancels all that stands in a scope, and ends the watches for its event sub-processes.
-function scopes.interrupt(w, inst, scope)
+-- Cancels all that stands in a scope, but `except`, and ends the watches for its event
+-- sub-processes.
+function scopes.interrupt(w, inst, scope, except)
   local inside = frame.inside(inst.frame, scope)
   for i = #inside, 1, -1 do
-    if not inside[i].gone and not frame.watches(inside[i]) then
+    if not inside[i].gone and not frame.watches(inside[i]) and inside[i] ~= except then
       cancel(w, inst, inside[i])
     end
   end
@@ -75,7 +76,7 @@ function scopes.has_begun(token)
   end
   local state = token.state
   return not (state == "before" or state == "after" or state == "seed" or state == "run"
-    or frame.watches(token))
+    or state == "undone" or frame.watches(token))
 end
 
 -- End listeners and outputs are for cancelled activities, too; a BPMN error of theirs is lost.
@@ -90,7 +91,9 @@ function scopes.finish_cancelled(w, inst, token, step)
 end
 
 cancel = function(w, inst, token)
-  if frame.watches(token) then
+  if token.state == "undo" then
+    scopes.cancel_inside(w, inst, token)
+  elseif frame.watches(token) then
     w:waited(inst, token)
   else
     scopes.cancel_activity(w, inst, token)
@@ -208,6 +211,8 @@ end
 function walk.scope_ended(w, inst, scope)
   if scope.kids > 0 then
     return
+  elseif scope.state == "undoing" or scope.state == "undone" then
+    return w.compensation.ended(w, inst, scope)
   elseif not scope.scope then
     return complete_instance(w, inst)
   end

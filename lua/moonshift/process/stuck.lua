@@ -64,7 +64,7 @@ end
 local function sorted(inst)
   local joins, others = {}, {}
   for _, token in ipairs(inst.frame.list) do
-    if token.gone or token.kids > 0 then -- luacheck: ignore 542
+    if token.gone or token.kids > 0 or token.state == "undo" then -- luacheck: ignore 542
     elseif token.state == "join" then
       joins[#joins + 1] = token
     elseif token ~= inst.frame.outer then

@@ -329,6 +329,9 @@ local function finish(w, inst, token, step)
   for _, output in ipairs(step.outputs or {}) do
     variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
   end
+  if inst.plan.undoes then
+    w.compensation.remember(inst, token, step)
+  end
   if step.watched then
     w.events.unwatch(w, inst, token)
   end

@@ -58,10 +58,8 @@ describe("a refusal", function()
     local text = '<signal id="g" name="n"/><process id="p">' .. signal:format("s")
       .. '</process><process id="q">' .. signal:format("t") .. "%s</process>"
     assert.same({
-      '"s": signal events are not run (expected an event of none, message, timer, error, '
-        .. "escalation, link and terminate)",
-      '"t": signal events are not run (expected an event of none, message, timer, error, '
-        .. "escalation, link and terminate)",
+      '"s": signal events are not run (expected a message, for one)',
+      '"t": signal events are not run (expected a message, for one)',
     }, models.problems(models.definitions(text:format(""))))
     assert.same({ '"x": the sub-process has no start event' },
       models.problems(models.definitions(text:format('<subProcess id="x"/>'))))

@@ -191,6 +191,19 @@ return {
     assert.same({ kind = "escalation" }, graph.nodes["y.start"].event)
   end)
 
+  it("takes back what has ended, and cancels a transaction", function()
+    local graph = processes.graph [[return {
+      process.sub "x" { transaction = true, step "a" { run = "a", undo = "unbook" },
+        process.finish "no" { cancel = true }, on_cancel = { step "told" { run = "n" } } },
+      process.handle "y" { error = "E", process.throw "back" { undo = "x" },
+        process.finish "all" { undo = true } } }]]
+    assert.same({ kind = "cancel" }, graph.nodes.no.event)
+    assert.same({ kind = "cancel" }, graph.nodes["x.cancel"].event)
+    assert.same({ kind = "compensation", activity = "x" }, graph.nodes.back.event)
+    assert.same({ kind = "compensation" }, graph.nodes.all.event)
+    assert.equal("a.undone", graph.nodes["a.undo"].handler)
+  end)
+
   it("calls another process", function()
     assert.same({ process = "other", binding = "latest", key = "${id}",
       into = { { from = "amount", to = "amount" }, { all = true }, { value = "${x}", to = "y" } },
@@ -376,7 +389,7 @@ describe("the page of processes", function()
       assert.same({}, told.problems, path)
       count = count + 1
     end
-    assert.equal(6, count)
+    assert.equal(7, count)
   end)
 
   it("says what is told of mistakes", function()

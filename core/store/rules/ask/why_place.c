@@ -152,6 +152,12 @@ static bool say_trigger(struct looker *looker, const json_t *place) {
     return true;
 }
 
+static bool say_undoing(struct looker *looker, const json_t *place) {
+    (void)place;
+    text_add(&looker->text, " takes back what has ended");
+    return true;
+}
+
 static bool say_event(struct looker *looker, const json_t *place) {
     (void)place;
     text_add(&looker->text, " waits");
@@ -165,6 +171,12 @@ static bool same_join(const json_t *one, const json_t *other) {
 }
 
 /* ---- what watches beside ---- */
+
+/* It has ended, and may be compensated or is. */
+static bool is_remembered(const json_t *place) {
+    const char *state = json_text(place, "state");
+    return strcmp(state, "undo") == 0 || strcmp(state, "undone") == 0;
+}
 
 static bool is_watch(const json_t *place) {
     return strncmp(json_text(place, "state"), "on ", 3) == 0;
@@ -212,7 +224,7 @@ static bool say_watches(struct looker *looker, const json_t *place) {
 static bool may_come(const json_t *join, const json_t *other) {
     size_t i;
     const json_t *scope;
-    if (is_watch(other) || same_join(join, other))
+    if (is_watch(other) || is_remembered(other) || same_join(join, other))
         return false;
     json_array_foreach(json_object_get(other, "around"), i, scope) {
         if (json_equal(scope, json_object_get(join, "scope")))
@@ -322,7 +334,7 @@ static const struct {
 } states[] = {
     {"before", say_job},  {"after", say_job},        {"seed", say_job},        {"timer", say_job},
     {"task", say_task},   {"message", say_received}, {"trigger", say_trigger}, {"join", say_join},
-    {"event", say_event}, {"call", say_call},
+    {"event", say_event}, {"call", say_call},        {"undoing", say_undoing},
 };
 
 static bool say(struct looker *looker, const json_t *place) {
@@ -338,7 +350,7 @@ static bool say(struct looker *looker, const json_t *place) {
 static bool is_said(const struct looker *looker, const json_t *place) {
     size_t i;
     const json_t *other;
-    if (is_watch(place))
+    if (is_watch(place) || is_remembered(place))
         return true;
     json_array_foreach(looker->places, i, other) {
         if (other == place)

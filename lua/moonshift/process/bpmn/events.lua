@@ -215,12 +215,12 @@ function readers.conditionalEventDefinition(definition, owner, context)
   }
 end
 
-function readers.compensateEventDefinition(definition)
-  return {
-    kind = "compensation",
-    activity = elements.unqualified(definition.attributes.activityRef),
-    wait = elements.flag(definition, "waitForCompletion", true),
-  }
+function readers.compensateEventDefinition(definition, owner, context)
+  if not elements.flag(definition, "waitForCompletion", true) then
+    context.report:warn(owner, 'waitForCompletion="false" is ignored (what throws waits)')
+  end
+  return { kind = "compensation",
+    activity = elements.unqualified(definition.attributes.activityRef) }
 end
 
 function readers.cancelEventDefinition()

@@ -1,6 +1,4 @@
--- End events: none, error, escalation, terminate, and those that call as a service task does
--- (message).
-local service = require "moonshift.process.nodes.service"
+-- End events: none, error, terminate, cancel, and what a throw event has, too.
 local throw = require "moonshift.process.nodes.throw"
 local walk = require "moonshift.process.walk"
 
@@ -26,10 +24,10 @@ function ends.enter(w, inst, token, step)
     return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code,
       message ~= nil and tostring(message) or nil))
   end
-  if kind == "escalation" then
-    return throw.escalate(w, inst, token, step)
+  if kind == "cancel" then
+    return w.compensation.cancel(w, inst, token, step)
   end
-  service.enter(w, inst, token, step)
+  throw.enter(w, inst, token, step)
 end
 
 return ends

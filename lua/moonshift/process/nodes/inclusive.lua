@@ -1,5 +1,6 @@
 -- An inclusive gateway waits until no other token of its scope can come to it any more, by the
 -- graph. Then it takes all flows that are true, else the default.
+local frame = require "moonshift.process.frame"
 local parallel = require "moonshift.process.nodes.parallel"
 local walk = require "moonshift.process.walk"
 
@@ -44,11 +45,12 @@ local function within(token, scope)
 end
 
 -- What stands where: leaves are looked at, for a scope stands where its tokens do. Turns that are
--- only a range of a body have no tokens: the body stands for them.
+-- only a range of a body have no tokens: the body stands for them. What waits for handlers of a
+-- compensation goes on behind them.
 local function stands(token)
   local ranges = token.state == "body" and token.more[4]
-  return (token.kids == 0 or ranges and ranges[1] ~= nil) and token.state ~= "on timer"
-    and token.state ~= "on message"
+  return (token.kids == 0 or token.state == "undoing" or ranges and ranges[1] ~= nil)
+    and not frame.watches(token)
 end
 
 -- The activity from which a token goes on: a flow that it will take leads to the next one.

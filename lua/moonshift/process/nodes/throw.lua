@@ -1,5 +1,5 @@
--- Intermediate throw events: a link goes to its catching event, an escalation outwards; others call
--- as a service task does.
+-- Intermediate throw events: a link goes to its catching event, an escalation outwards; a
+-- compensation takes back what has ended. Others call as a service task does.
 local service = require "moonshift.process.nodes.service"
 local walk = require "moonshift.process.walk"
 
@@ -24,6 +24,8 @@ end
 function throw.enter(w, inst, token, step)
   if step.event.kind == "escalation" then
     return throw.escalate(w, inst, token, step)
+  elseif step.event.kind == "compensation" then
+    return w.compensation.enter(w, inst, token, step)
   elseif step.event.kind ~= "link" then
     return service.enter(w, inst, token, step)
   end

@@ -1,5 +1,6 @@
 -- What stands in the table of an activity besides its own options: its turns (`each`), its boundary
--- events (`within`, `every`, `on_error`, `on_escalation`, `on_message`), its compensation (`undo`).
+-- events (`within`, `every`, `on_error`, `on_escalation`, `on_message`, `on_cancel`), its
+-- compensation (`undo`).
 local options = require "moonshift.process.words.options"
 local process = require "moonshift.process"
 local rules = require "moonshift.rules"
@@ -88,11 +89,12 @@ local SUGAR = {
     code_variable = given.code_variable, message_variable = given.message_variable } end },
   { "on_escalation", function(first, given) return { kind = "escalation", code = first,
     code_variable = given.code_variable } end },
+  { "on_cancel", function() return { kind = "cancel" } end },
   { "on_message", function(first, given) return { kind = "message", name = first,
     key = given.key } end },
 }
 
-local TAKES_ALL = { on_error = true, on_escalation = true } -- without a code
+local TAKES_ALL = { on_error = true, on_escalation = true, on_cancel = true } -- without a text
 
 -- One boundary event written in its host: { text, items… }.
 local function sugared(self, host, name, make, given, number)

@@ -10,11 +10,11 @@ local options = {}
 local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
   .. " properties"
 local ACTIVITY = COMMON .. " input output each within every on_error on_escalation"
-  .. " on_message undo compensates"
+  .. " on_message on_cancel undo compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
   .. " fields result result_in external_priority"
-local EVENT = " message key after at every error error_message escalate code_variable"
-  .. " message_variable terminate link event interrupting"
+local EVENT = " message key after at every error error_message escalate undo cancel"
+  .. " code_variable message_variable terminate link event interrupting"
 
 local KNOWN = {
   process = "key name tag priority retry history_time_to_live search external_priority"
@@ -55,14 +55,14 @@ local TYPES = {
     .. " as index"
     .. " code_variable message_variable error_message link map initiator",
   table = "search properties fields input output event with back mapping each within"
-    .. " every on_error on_escalation on_message",
-  boolean = "transaction compensates terminate otherwise default parallel",
+    .. " every on_error on_escalation on_message on_cancel",
+  boolean = "transaction compensates terminate cancel otherwise default parallel",
   ["string or table"] = "join to flow candidates",
 }
 local EXPECTED = { string = "a text", table = "a table", boolean = "true or false",
   ["string or table"] = "a text or a table" }
 local HOSTS = { within = true, every = true, on_error = true, on_escalation = true,
-  on_message = true }
+  on_message = true, on_cancel = true }
 
 local types = {}
 for kind, names in pairs(TYPES) do
@@ -323,8 +323,8 @@ end
 -- ---- events ----
 
 local TIMERS = { after = "duration", at = "date", every = "cycle" }
-local ONE = { "message", "after", "at", "every", "error", "escalate", "terminate", "link",
-  "event" }
+local ONE = { "message", "after", "at", "every", "error", "escalate", "undo", "cancel", "terminate",
+  "link", "event" }
 
 local function timer_of(name, value, at, report)
   if not is_value(value) then
@@ -349,13 +349,27 @@ function makers.error(content)
     message_variable = content.message_variable }
 end
 
-function makers.escalate(content, at, report)
-  if content.escalate ~= true and type(content.escalate) ~= "string" then
-    report:refuse(at, ("escalate: got %s (expected a code, or true for any)"):format(
-      show(content.escalate)))
+-- A text, or nil for true.
+local function text_or_all(content, name, what, at, report)
+  local value = content[name]
+  if value ~= true and type(value) ~= "string" then
+    report:refuse(at, ("%s: got %s (expected %s, or true for any)"):format(name, show(value), what))
   end
-  return { kind = "escalation", code = content.escalate ~= true and content.escalate or nil,
+  return value ~= true and value or nil
+end
+
+function makers.escalate(content, at, report)
+  return { kind = "escalation", code = text_or_all(content, "escalate", "a code", at, report),
     code_variable = content.code_variable }
+end
+
+function makers.undo(content, at, report)
+  return { kind = "compensation",
+    activity = text_or_all(content, "undo", "the name of an activity", at, report) }
+end
+
+function makers.cancel()
+  return { kind = "cancel" }
 end
 
 function makers.terminate()

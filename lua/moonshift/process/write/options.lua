@@ -82,7 +82,8 @@ local PLAIN = {
   none = {}, terminate = {}, link = { name = true }, message = { name = true, key = true },
   timer = { timer = true },
   error = { code = true, message = true, code_variable = true, message_variable = true },
-  escalation = { code = true, code_variable = true },
+  escalation = { code = true, code_variable = true }, compensation = { activity = true },
+  cancel = {},
 }
 
 -- True if the words for this kind of event say all of it.
@@ -126,6 +127,14 @@ end
 function writers.escalation(list, event)
   add(list, "escalate", event.code == nil or event.code)
   add(list, "code_variable", event.code_variable)
+end
+
+function writers.compensation(list, event)
+  add(list, "undo", event.activity == nil or event.activity)
+end
+
+function writers.cancel(list)
+  add(list, "cancel", true)
 end
 
 local function event_of(list, event)
