@@ -53,6 +53,7 @@
     FIELD(tenant,          TEXT,   "tenant",          ROW,    tenant,          NAME,  FIND)    \
     FIELD(unique_key,      TEXT,   "unique",          ROW,    unique_key,      OTHER, FIND)    \
     FIELD(batch,           ID,     "batch",           ROW,    batch,           OTHER, FIND)    \
+    FIELD(schedule,        TEXT,   "schedule",        ROW,    schedule,        OTHER, FIND)    \
     FIELD(suspended,       MASK,   "suspended",       ROW,    suspended,       OTHER, SORT)    \
     FIELD(state,           STATE,  "state",           MADE,   state,           OTHER, NEVER)   \
     FIELD(created,         TIME,   "created",         ROW,    created,         OTHER, SORT)    \
@@ -79,7 +80,6 @@
  *   priority_given, retries_given  the creator named them; no definition and no override decides
  *   zone, misfire, origin, starts  of `repeat`: see struct repeat
  *   delay                          ms by which the job is due later than its cycle's date
- *   schedule                       the schedule that declares the job
  *   unique_until                   its key outlives the job until then; TIME_NONE: it does not */
 #define JOB_SAID_FIELDS(FIELD)                                                                 \
     FIELD(priority_given,  FLAG)                                                               \
@@ -89,7 +89,6 @@
     FIELD(origin,          TIME)                                                               \
     FIELD(starts,          FLAG)                                                               \
     FIELD(delay,           TIME)                                                               \
-    FIELD(schedule,        TEXT)                                                               \
     FIELD(on_conflict,     CONFLICT)                                                           \
     FIELD(unique_until,    TIME)
 /* clang-format on */

@@ -90,6 +90,7 @@
 ---@field handler? string|string[] names of handlers
 ---@field definition? integer|string an id, or the name of a handler
 ---@field batch? integer|integer[] the batch that the job belongs to
+---@field schedule? string|string[] the schedule whose run it is
 ---@field category? string|string[]
 ---@field deployment? integer|integer[]
 ---@field state? string|string[] states, such as "dead"
@@ -133,6 +134,7 @@
 ---@field job? integer|integer[]
 ---@field definition? integer|string an id, or the name of a handler
 ---@field handler? string|string[] names of handlers
+---@field schedule? string|string[] the schedule whose runs failed
 ---@field open? boolean needs a person still
 ---@field message? string a part of the message
 ---@field instance? string|string[]
@@ -149,6 +151,7 @@
 ---@field handler? string|string[] names of handlers
 ---@field definition? integer|string an id, or the name of a handler
 ---@field batch? integer|integer[] the batch that the job belongs to
+---@field schedule? string|string[] the schedule whose run it is
 ---@field outcome? string|string[] such as "failed"
 ---@field instance? string|string[]
 ---@field root? string|string[]
@@ -259,6 +262,7 @@
 ---@field tenant? string
 ---@field unique? string its unique key
 ---@field batch? integer the batch that it belongs to
+---@field schedule? string the schedule whose run it is
 ---@field suspended boolean
 ---@field suspended_by? string[] the reasons of its suspension
 ---@field state "ready"|"scheduled"|"locked"|"waiting"|"suspended"|"dead"
@@ -268,7 +272,6 @@
 ---@field rev integer grows with every change
 ---@field zone? string of its cycle
 ---@field misfire? string of its cycle
----@field schedule? string the schedule that made it
 ---@field stack? string of its last failure; `engine:job` alone
 ---@field progress? table fraction and text of its run
 
@@ -300,6 +303,7 @@
 ---@field tenant? string
 ---@field unique? string its unique key
 ---@field batch? integer the batch that it belongs to
+---@field schedule? string the schedule whose run it is
 ---@field suspended boolean
 ---@field state "ready"|"scheduled"|"locked"|"waiting"|"suspended"|"dead"
 ---@field created moonshift.instant

@@ -43,7 +43,7 @@ describe("notify", function()
     assert.same({
       kind = "incident", cause = "failedJob of work", type = "failedJob", handler = "work",
       job = id, incident = engine:incidents():one().id, count = 1, why = "no answer",
-      activity = moonshift.null, at = "2026-01-01T00:00:00.000Z",
+      activity = moonshift.null, schedule = moonshift.null, at = "2026-01-01T00:00:00.000Z",
     }, job.payload)
     assert.equal(1, engine:drain().done)
     assert.equal(1, #told())

@@ -27,7 +27,8 @@ static const int taken[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), -1};
 static const int spots[] = {BULK_SPOT, -1};
 static const int attempts[] = {F(id), F(attempt), BULK_ENDED, F(stream), F(owner), BULK_STARTED,
                                F(retries), F(due), F(priority), BULK_REASON, BULK_CAUSE, BULK_STACK,
-                               F(batch), F(instance), F(root), F(activity), F(tenant), F(lane), -1};
+                               F(batch), F(instance), F(root), F(activity), F(tenant), F(lane),
+                               F(schedule), -1};
 static const int failed[] = {F(id), BULK_LEFT, BULK_AGAIN, BULK_PLACE, BULK_MESSAGE, -1};
 static const int failed_ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), -1};
 static const int failed_timer[] = {BULK_AGAIN, F(id), F(stream), BULK_RANK, F(lane_id), -1};
@@ -37,7 +38,7 @@ static const int ended_short[] = {ENDED, -1};
 static const int ended_plain[] = {ENDED, MORE, -1};
 static const int ended_lane[] = {ENDED, F(lane), -1};
 static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
-                                  F(lane), -1};
+                                  F(lane), F(schedule), -1};
 
 /* Arrays side by side become rows. In FROM they would be put aside as a table first. */
 #define EACH       "unnest(?)"
@@ -74,9 +75,9 @@ static const struct {
     [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch", ", " MORE_EACH), ended_plain},
     [BULK_ENDED_LANE] = {INSERT_ENDED(", lane_key", ", " EACH), ended_lane},
     [BULK_ENDED_WHOLE] = {INSERT_ENDED(", result, due, batch, " BELONGS,
-                                       ", " MORE_EACH ", " EACH4 ", " EACH), ended_whole},
+                                       ", " MORE_EACH ", " EACH4 ", " EACH ", " EACH), ended_whole},
     [BULK_ATTEMPTS] = {"INSERT INTO attempt(" ATTEMPT ") SELECT " EACH4 ", " EACH4 ", " EACH4 ", "
-                       EACH4 ", " EACH ", " EACH " " ATTEMPT_AGAIN, attempts},
+                       EACH4 ", " EACH ", " EACH ", " EACH " " ATTEMPT_AGAIN, attempts},
     [BULK_FAILED] = {"UPDATE job SET retries=k.retries, due=k.due, place=k.place,"
                      " message=k.message, failed_activity=NULL, attempt=attempt+1, rev=rev+1 FROM"
                      " (SELECT " EACH " AS id, " EACH " AS retries, " EACH " AS due, " EACH

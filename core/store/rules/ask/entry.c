@@ -80,7 +80,8 @@ static bool entry_put_due(json_t *object, struct row *row) {
 
 /* To what the job belonged. */
 static bool entry_put_owner(json_t *object, struct row *row) {
-    static const char *const keys[] = {"instance", "root", "activity", "tenant", "lane"};
+    static const char *const keys[] = {"instance", "root", "activity",
+                                       "tenant",   "lane", "schedule"};
     for (int i = 0; i < (int)(sizeof keys / sizeof *keys); i++)
         if (!json_put(object, keys[i], query_column(row, ENTRY_INSTANCE + i)))
             return false;

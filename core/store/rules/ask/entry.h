@@ -6,8 +6,8 @@
 
 /* The columns behind those that every arm of the log has (LOG_COLUMNS in joblog.c). */
 enum {
-    ENTRY_INSTANCE = 15, /* then the root instance, activity, tenant and lane */
-    ENTRY_RANK = 20,
+    ENTRY_INSTANCE = 15, /* then the root instance, activity, tenant, lane and schedule */
+    ENTRY_RANK = 21,
     ENTRY_NTH,
     ENTRY_EDGE,
     ENTRY_ARM,

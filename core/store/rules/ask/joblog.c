@@ -25,7 +25,8 @@
     " CASE WHEN a.job IS NULL THEN r.due ELSE a.due END AS due,"                                   \
     " coalesce(a.priority, r.priority) AS priority, " LOG_NONE " AS reason, NULL AS message,"      \
     " NULL AS result, r.stream, r.batch, " LOG_NONE " AS removal, r.instance, r." root             \
-    " AS root_instance, r.activity, r.tenant, r.lane_key, 1 AS rank, " id " AS place FROM "
+    " AS root_instance, r.activity, r.tenant, r.lane_key, r.schedule, 1 AS rank, " id              \
+    " AS place FROM "
 
 #define LOG_FIRST(id) " LEFT JOIN attempt a ON a.job=" id " AND a.n=1"
 

@@ -30,17 +30,16 @@ static json_t *jobs_progress(struct store *store, int64_t id) {
     return progress;
 }
 
-/* zone, misfire and schedule of a job that waits for a date of its cycle; else null. */
+/* zone and misfire of a job that waits for a date of its cycle; else null. */
 static bool jobs_put_cycle(struct store *store, json_t *object, const struct job *job) {
     struct row *row = NULL;
     if (job->repeat)
-        row = db_query(&store->db, NULL, "SELECT zone, misfire, schedule FROM cycle WHERE job=?1",
-                       "i", job->id);
+        row = db_query(&store->db, NULL, "SELECT zone, misfire FROM cycle WHERE job=?1", "i",
+                       job->id);
     bool found = db_step(&store->db, row, NULL) == YES;
     const char *misfire = found ? misfire_name((enum misfire)row_int32(row, 1)) : NULL;
     bool done = json_put(object, "zone", found ? query_column(row, 0) : NULL) &&
-                json_put_text(object, "misfire", misfire) &&
-                json_put(object, "schedule", found ? query_column(row, 2) : NULL);
+                json_put_text(object, "misfire", misfire);
     if (found)
         row_done(row);
     return done;

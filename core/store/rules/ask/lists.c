@@ -12,6 +12,7 @@ static const struct filter incident_filters[] = {
     {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck"},
     {"job", "ID,…", "of these jobs"},
     {"handler", "NAME,…", "of jobs of these handlers"},
+    {"schedule", "NAME,…", "of runs of these schedules"},
     {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
      "i.definition IN (SELECT d.id FROM definition d WHERE ", ")"},
     {"open", "[BOOL]", "not resolved yet", filter_flag, "i.ended IS NULL"},
@@ -46,6 +47,9 @@ static const struct ask_column incident_columns[] = {
     {"root_instance", ASK_TEXT, "i.root_instance", ASK_FIND},
     {"tenant", ASK_TEXT, "i.tenant", ASK_FIND},
     {"lane", ASK_TEXT, "i.lane_key", ASK_SHOW},
+    {"schedule", ASK_TEXT, "i.schedule", ASK_FIND},
+    {"count", ASK_INTEGER, "CASE WHEN i.schedule IS NOT NULL THEN i.count END", ASK_SORT},
+    {"seen", ASK_TIME, "i.seen", ASK_SORT},
     {"removal_time", ASK_TIME, "i.removal", ASK_SHOW},
     {0},
 };
@@ -54,7 +58,7 @@ const struct ask_table incident_table = {
     "incidents",
     incident_columns,
     incident_filters,
-    .shown = "id,type=,job,handler?,created,ended?,message?+,note?",
+    .shown = "id,type=,job,handler?,schedule?,count?,created,seen?,ended?,message?+,note?",
     .from = " FROM incident i LEFT JOIN definition d ON d.id=i.definition",
     .asked = "incidents"};
 

@@ -122,7 +122,8 @@ static bool why_dead(struct why *why, struct error *error) {
     struct row *row = db_query(
         &why->store->db, error,
         "SELECT i.id, i.type, coalesce(i.message, j.message) FROM job j LEFT JOIN incident i"
-        " ON i.job=j.id AND i.ended IS NULL AND i.type<>'handlerStuck' WHERE j.id=?1 LIMIT 1",
+        " ON (i.job=j.id OR i.schedule=j.schedule) AND i.ended IS NULL AND i.type<>'handlerStuck'"
+        " WHERE j.id=?1 ORDER BY CASE WHEN i.job=j.id THEN 0 ELSE 1 END LIMIT 1",
         "i", why->row.id);
     if (db_step(&why->store->db, row, error) != YES)
         return false;

@@ -239,7 +239,7 @@ static bool create_one(struct store *store, struct job_spec *spec, const struct 
         return false;
     if (held != NO)
         return held == YES && create_meet(store, spec, stream, &holder, now, error);
-    if (!spec->schedule && !backlog_check(store, definition, job, error))
+    if (!job->schedule && !backlog_check(store, definition, job, error))
         return false;
     return create_occurrence(store, spec, stream, now, error) &&
            (claimed == YES || unique_hold(store, job, spec->unique_until, now, error)) &&
@@ -252,7 +252,7 @@ static bool create_one(struct store *store, struct job_spec *spec, const struct 
  * may ask for. A unique key is such a row: its index makes one of two creations wait. */
 static bool create_is_apart(struct store *store, const struct job_spec *spec, int64_t deployment) {
     const struct job *job = &spec->job;
-    if (job->repeat || job->batch || job->instance_id || spec->schedule ||
+    if (job->repeat || job->batch || job->instance_id || job->schedule ||
         spec->on_conflict == ON_CONFLICT_REPLACE)
         return false;
     if (!store->catalog.version) /* that is judged once definitions are known */

@@ -33,7 +33,7 @@ bool cycle_begin(struct store *store, const struct job_spec *spec, struct error 
                   "INSERT INTO cycle(job, zone, misfire, origin, starts, date, retries, schedule)"
                   " VALUES(?1, coalesce(?2, 'UTC'), ?3, ?4, ?5, ?6, ?7, ?8)",
                   "itninint", job->id, spec->zone, (int)spec->misfire, spec->origin,
-                  (int)spec->starts, job->due - spec->delay, (int)job->retries, spec->schedule);
+                  (int)spec->starts, job->due - spec->delay, (int)job->retries, job->schedule);
 }
 
 static bool waiting_policy(struct row *row, struct waiting *waiting, struct error *error) {
@@ -110,6 +110,7 @@ static int64_t next_create(struct store *store, const struct job *job,
     next.job.id = 0;
     next.job.due = waiting_due(waiting, date);
     next.job.retries = waiting->retries;
+    next.job.schedule = waiting->scheduled ? waiting->schedule : NULL;
     next.job.message = next.job.failed_activity = next.job.lock_owner = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
     return create_occurrence(store, &next, stream, now, error) && CRASH_POINT("cycle_created")

@@ -116,6 +116,7 @@ static const struct filter job_filters[] = {
      IN_STREAM("j"), ")"},
     {"deployment", "ID,…", "of these deployments", filter_numbers, OF_DEPLOYMENT("j"), ")"},
     {"batch", "ID,…", "of these batches"},
+    {"schedule", "NAME,…", "runs of these schedules"},
     {"executable", "[BOOL]", "what an executor may take now", filter_flag,
      "j.retries>0 AND j.suspended=0 AND l.id IS NULL AND (j.due IS NULL OR j.due<=n.now)"},
     {"retries_left", "[BOOL]", "with runs left", filter_flag, "j.retries>0"},
@@ -194,9 +195,11 @@ static const struct filter job_filters[] = {
 
 /* The fields without a key stand last, and so end the list. */
 static const struct ask_column job_columns[] = {
-    {"suspended_by", ASK_LIST, NULL, ASK_SHOW}, {"progress", ASK_OBJECT, NULL, ASK_SHOW},
-    {"zone", ASK_TEXT, NULL, ASK_SHOW},         {"misfire", ASK_TEXT, NULL, ASK_SHOW},
-    {"schedule", ASK_TEXT, NULL, ASK_SHOW},     JOB_FIELDS(COLUMN){0},
+    {"suspended_by", ASK_LIST, NULL, ASK_SHOW},
+    {"progress", ASK_OBJECT, NULL, ASK_SHOW},
+    {"zone", ASK_TEXT, NULL, ASK_SHOW},
+    {"misfire", ASK_TEXT, NULL, ASK_SHOW},
+    JOB_FIELDS(COLUMN){0},
 };
 
 const struct ask_table job_table = {

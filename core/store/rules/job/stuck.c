@@ -12,17 +12,20 @@ static bool stuck_report(struct store *store, const struct outcome *outcome, tim
              job->handler, (long long)job->id, store->self.owner, outcome->stuck,
              job->lane_id ? "; it holds its lane" : "");
     int64_t id = 0;
-    return db_value(
-               &store->db, error, &id,
-               "INSERT INTO incident(type, job, definition, activity, failed_activity,"
-               " message, created, instance, root_instance, tenant, lane_key) VALUES(?1, ?2, ?3,"
-               " ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING RETURNING id",
-               "tiittitttt", INCIDENT_HANDLER_STUCK, job->id, job->definition, job->activity,
-               message, now, job->instance, job->root, job->tenant, job->lane) != FAILED &&
+    return db_value(&store->db, error, &id,
+                    "INSERT INTO incident(type, job, definition, activity, failed_activity,"
+                    " message, created, instance, root_instance, tenant, lane_key, schedule)"
+                    " VALUES(?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO "
+                    "NOTHING RETURNING id",
+                    "tiittittttt", INCIDENT_HANDLER_STUCK, job->id, job->definition, job->activity,
+                    message, now, job->instance, job->root, job->tenant, job->lane,
+                    job->schedule) != FAILED &&
            (!id || tell_incident(store, id, now, error)) &&
            db_run(&store->db, error,
-                  "UPDATE incident SET message=?3 WHERE job=?1 AND type=?2 AND ended IS NULL",
-                  "itt", job->id, INCIDENT_HANDLER_STUCK, message);
+                  "UPDATE incident SET message=?3, count=count+CASE WHEN job=?1 THEN 0 ELSE 1 END,"
+                  " seen=CASE WHEN job=?1 THEN seen ELSE ?5 END, job=?1"
+                  " WHERE type=?2 AND ended IS NULL AND (job=?1 OR schedule=?4)",
+                  "ittti", job->id, INCIDENT_HANDLER_STUCK, message, job->schedule, now);
 }
 
 static bool stuck_begin(struct store *store, const struct outcome *outcome, time_ms now,

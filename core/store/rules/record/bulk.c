@@ -277,7 +277,7 @@ bool bulk_take(struct store *store, const struct job *job, const struct head *he
 /* ---- ends ---- */
 
 static bool row_belongs(const struct job *job) {
-    return job->instance || job->root || job->activity || job->tenant;
+    return job->instance || job->root || job->activity || job->tenant || job->schedule;
 }
 
 /* How much an entry has to say, above BULK_ENDED_SHORT. */

@@ -82,11 +82,11 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
     return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
                   " result, created, due, priority, batch, " BELONGS ") VALUES(?1, ?2, ?3, ?4, ?5,"
-                  " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
-                  "iinzTinntiTizttttt", job->id, job->stream, (int)end, job->owner,
+                  " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                  "iinzTinntiTiztttttt", job->id, job->stream, (int)end, job->owner,
                   outcome->started, outcome->ended, job->retries, job->attempt, outcome->result,
                   job->created, job->due, job->priority, job->batch, job->instance, job->root,
-                  job->activity, job->tenant, job->lane) &&
+                  job->activity, job->tenant, job->lane, job->schedule) &&
            history_number(store, error);
 }
 
@@ -100,11 +100,11 @@ bool history_snoozed(struct store *store, const struct outcome *outcome, const s
                   "INSERT INTO snooze(job, seq, n, at, stream, executor, started, until, retries,"
                   " priority, message, batch, " BELONGS ") VALUES(?1, (SELECT"
                   " coalesce(max(seq), 0)+1 FROM snooze WHERE job=?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-                  " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
-                  "iniizTTnitzttttt", row->id, (int)row->attempt, outcome->ended, row->stream,
+                  " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                  "iniizTTnitztttttt", row->id, (int)row->attempt, outcome->ended, row->stream,
                   outcome->job->owner, outcome->started, row->due, (int)row->retries, row->priority,
                   outcome->message, row->batch, job->instance, job->root, job->activity,
-                  job->tenant, job->lane) &&
+                  job->tenant, job->lane, job->schedule) &&
            db_run(&store->db, error,
                   "DELETE FROM snooze WHERE job=?1 AND seq<=(SELECT max(seq) FROM snooze WHERE"
                   " job=?1)-?2",
@@ -117,11 +117,12 @@ bool history_failed(struct store *store, const struct outcome *outcome,
     return store->rules->history == HISTORY_NONE ||
            db_run(&store->db, error,
                   "INSERT INTO attempt(" ATTEMPT ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                  " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) " ATTEMPT_AGAIN,
-                  "iniizTnTinttzttttt", before->id, before->attempt, outcome->ended, before->stream,
-                  outcome->job->owner, outcome->started, before->retries, before->due,
-                  before->priority, (int)outcome->reason, outcome->message, outcome->stack,
-                  job->batch, job->instance, job->root, job->activity, job->tenant, job->lane);
+                  " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) " ATTEMPT_AGAIN,
+                  "iniizTnTinttztttttt", before->id, before->attempt, outcome->ended,
+                  before->stream, outcome->job->owner, outcome->started, before->retries,
+                  before->due, before->priority, (int)outcome->reason, outcome->message,
+                  outcome->stack, job->batch, job->instance, job->root, job->activity, job->tenant,
+                  job->lane, job->schedule);
 }
 
 /* A run that is not counted (a snooze, a conflict) speaks under the number of the next: of those

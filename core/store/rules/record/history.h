@@ -6,10 +6,10 @@
 #include "store/rules/ground/row.h"
 
 /* To what a job belonged: columns of what is kept of it, and the job's own. */
-#define BELONGS "instance, root_instance, activity, tenant, lane_key"
-#define BELONGS_TO "instance, root, activity, tenant, lane_key"
+#define BELONGS "instance, root_instance, activity, tenant, lane_key, schedule"
+#define BELONGS_TO "instance, root, activity, tenant, lane_key, schedule"
 #define BELONGS_ROW                                                                                \
-    "coalesce(instance, CAST(instance_id AS TEXT)), root, activity, tenant, lane_key"
+    "coalesce(instance, CAST(instance_id AS TEXT)), root, activity, tenant, lane_key, schedule"
 
 /* The columns of a failed attempt; and what becomes of an earlier one with its number. */
 #define ATTEMPT                                                                                    \
@@ -21,7 +21,8 @@
     " due=excluded.due, priority=excluded.priority, reason=excluded.reason,"                       \
     " message=excluded.message, stack=excluded.stack, batch=excluded.batch,"                       \
     " instance=excluded.instance, root_instance=excluded.root_instance,"                           \
-    " activity=excluded.activity, tenant=excluded.tenant, lane_key=excluded.lane_key"
+    " activity=excluded.activity, tenant=excluded.tenant, lane_key=excluded.lane_key,"             \
+    " schedule=excluded.schedule"
 
 /* In the column ended.outcome. */
 enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED, ENDED_SKIPPED };

@@ -35,11 +35,11 @@ static bool incident_insert(struct store *store, struct row *row, int64_t job, c
     const char *activity = row_text(row, 1);
     return db_run(&store->db, error,
                   "INSERT INTO incident(type, job, created, definition, activity, failed_activity,"
-                  " message, instance, root_instance, tenant, lane_key, instance_id)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?12, ?6, ?7, ?8, ?9, ?10, ?11)",
-                  "tiizttttttzt", type, job, now, row_int(row, 0), activity, row_text(row, 2),
+                  " message, instance, root_instance, tenant, lane_key, instance_id, schedule)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?12, ?6, ?7, ?8, ?9, ?10, ?11, ?13)" INCIDENT_FOLD,
+                  "tiizttttttztt", type, job, now, row_int(row, 0), activity, row_text(row, 2),
                   row_text(row, 3), row_text(row, 4), row_text(row, 5), row_text(row, 6),
-                  row_int(row, 7), row_text(row, 8)) &&
+                  row_int(row, 7), row_text(row, 8), row_text(row, 9)) &&
            CRASH_POINT("incident_inserted");
 }
 
@@ -49,7 +49,7 @@ static bool incident_open_unasked(struct store *store, int64_t job, const char *
     store->incidents = 1;
     return db_run(&store->db, error,
                   "INSERT INTO incident(" INCIDENT_COLUMNS ") " INCIDENT_OF
-                  ", ?2, ?1, ?3" INCIDENT_FROM("?1"),
+                  ", ?2, ?1, ?3" INCIDENT_FROM("?1") INCIDENT_FOLD,
                   "iti", job, type, now);
 }
 
@@ -107,6 +107,19 @@ bool incident_aside(struct store *store, int64_t job, const char *message, time_
                           "it", job, message);
 }
 
+/* The incident of a schedule becomes that of another dead run which no other one is open for. */
+#define OTHER_DEAD                                                                                 \
+    "SELECT max(j.id) FROM live j WHERE j.schedule=incident.schedule AND j.retries=0"              \
+    " AND j.id<>?1 AND NOT EXISTS (SELECT 1 FROM incident o WHERE o.job=j.id AND o.ended IS NULL)"
+
+static bool incident_hand_on(struct store *store, int64_t job, struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE incident SET job=(" OTHER_DEAD ") WHERE job=?1 AND ended IS NULL"
+                  " AND schedule IS NOT NULL AND type<>'" INCIDENT_HANDLER_STUCK "'"
+                  " AND (" OTHER_DEAD ") IS NOT NULL",
+                  "i", job);
+}
+
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error) {
     int64_t some = 0;
@@ -118,6 +131,7 @@ bool incident_end_open(struct store *store, int64_t job, enum incident_end how, 
     }
     return !store->incidents ||
            (caller_incidents_end(store, job, how, now, error) &&
+            incident_hand_on(store, job, error) &&
             db_run(&store->db, error,
                    "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
                    " AND type<>'" INCIDENT_HANDLER_STUCK "'",

@@ -1,5 +1,5 @@
 /* incident.h - what needs a person (rules §10): at most one open incident for a job, beside one
- * that tells of a run which does not end. */
+ * that tells of a run which does not end. The failures of one schedule are one open incident. */
 #ifndef MOONSHIFT_STORE_RULES_RECORD_INCIDENT_H
 #define MOONSHIFT_STORE_RULES_RECORD_INCIDENT_H
 
@@ -21,14 +21,19 @@ static inline const char *incident_of(const struct outcome *outcome) {
 /* One of the job j, unless it has an open one; a statement gives type, job and instant. */
 #define INCIDENT_COLUMNS                                                                           \
     "definition, activity, message, instance, root_instance, tenant, lane_key, instance_id,"       \
-    " failed_activity, type, job, created"
+    " failed_activity, schedule, type, job, created"
 #define INCIDENT_OF                                                                                \
     "SELECT (SELECT definition FROM stream WHERE id=j.stream), j.activity, j.message,"             \
     " coalesce(j.instance, CAST(j.instance_id AS TEXT)), j.root, j.tenant, j.lane_key,"            \
-    " j.instance_id, coalesce(j.failed_activity, j.activity)"
+    " j.instance_id, coalesce(j.failed_activity, j.activity), j.schedule"
 #define INCIDENT_FROM(job)                                                                         \
     " FROM job j WHERE j.id=" job " AND NOT EXISTS (SELECT 1 FROM incident i WHERE i.job=" job     \
     " AND i.ended IS NULL AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
+
+/* The open one of its schedule counts the failure and is that of the newest job. */
+#define INCIDENT_FOLD                                                                              \
+    " ON CONFLICT(schedule, type) WHERE ended IS NULL AND schedule IS NOT NULL DO UPDATE SET"      \
+    " job=excluded.job, message=excluded.message, count=incident.count+1, seen=excluded.created"
 
 enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 
@@ -48,7 +53,8 @@ bool incident_place(struct store *store, const struct job_row *row, time_ms now,
 static inline bool incident_untold(const struct store *store) {
     return !notify_incident(store->rules->notify);
 }
-/* Ends the job's open incident, if there is one, and those of callers that it has caused. */
+/* Ends the job's open incident, if there is one, and those of callers that it has caused. That of a
+ * schedule goes on while another run of it is dead. */
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error);
 static inline bool incident_end(struct store *store, int64_t job, enum incident_end how,

@@ -23,6 +23,7 @@ static const struct filter log_filters[] = {
     {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
      IN_STREAM("g"), ")"},
     {"batch", "ID,…", "of these batches"},
+    {"schedule", "NAME,…", "of runs of these schedules"},
     {"instance", "KEY", "of jobs of this instance"},
     {"root", "KEY", "of jobs of this root instance"},
     {"activity", "NAME,…", "of jobs of these activities"},
@@ -68,6 +69,7 @@ static const struct ask_column log_columns[] = {
     {"activity", ASK_TEXT, "g.activity", ASK_FIND},
     {"tenant", ASK_TEXT, "g.tenant", ASK_FIND},
     {"lane", ASK_TEXT, "g.lane_key", ASK_FIND},
+    {"schedule", ASK_TEXT, "g.schedule", ASK_FIND},
     {"category", ASK_TEXT, NULL, ASK_SHOW},
     {0},
 };

@@ -13,7 +13,7 @@
     " WHEN 4 THEN 'skipped' ELSE 'cancelled'"                                                      \
     " END AS outcome, e.at, e.executor, e.started, e.attempt, e.retries, e.due, e.priority,"       \
     " " LOG_NONE " AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"      \
-    " e.root_instance, e.activity, e.tenant, e.lane_key, 3 AS rank, e.seq AS place"                \
+    " e.root_instance, e.activity, e.tenant, e.lane_key, e.schedule, 3 AS rank, e.seq AS place"    \
     " FROM "
 
 #endif

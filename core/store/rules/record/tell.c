@@ -37,49 +37,59 @@ bool tell_incident(struct store *store, int64_t incident, time_ms now, struct er
            tell_note(store, &store->tells.incidents, json_integer(incident), now, error);
 }
 
-/* The key by which one cause makes one job. A name that is too long is known by its hash. */
-static void cause_key(char *key, size_t size, const char *type, const char *handler) {
-    if (snprintf(key, size, "incident %s %s", type, handler) >= (int)size)
-        snprintf(key, size, "incident %s #%lld", type, (long long)text_hash(handler));
+/* What has failed: the schedule whose run it was, or the handler. Its length is below `size`. */
+static void cause_name(char *name, size_t size, struct row *row) {
+    const char *schedule = row_text(row, 6);
+    snprintf(name, size, "%s%s", schedule ? "schedule " : "",
+             schedule ? schedule : row_text(row, 1));
 }
 
-static json_t *incident_payload(struct row *row, int64_t incident, time_ms at) {
+/* The key by which one cause makes one job. A name that is too long is known by its hash. */
+static void cause_key(char *key, size_t size, const char *type, const char *name) {
+    if (snprintf(key, size, "incident %s %s", type, name) >= (int)size)
+        snprintf(key, size, "incident %s #%lld", type, (long long)text_hash(name));
+}
+
+static json_t *incident_payload(struct row *row, const char *name, int64_t incident, time_ms at) {
     char when[TIME_TEXT_SIZE];
     time_format(at, when);
     const char *type = row_text(row, 0), *handler = row_text(row, 1);
-    json_t *payload =
-        json_pack("{ss so ss sI ss? ss? sI ss? ss}", "kind", "incident", "cause",
-                  json_sprintf("%s of %s", type, handler), "type", type, "incident",
-                  (json_int_t)incident, "handler", handler, "why", row_text(row, 2), "count",
-                  (json_int_t)row_int(row, 4), "activity", row_text(row, 5), "at", when);
+    json_t *payload = json_pack("{ss so ss sI ss? ss? sI ss? ss? ss}", "kind", "incident", "cause",
+                                json_sprintf("%s of %s", type, name), "type", type, "incident",
+                                (json_int_t)incident, "handler", handler, "why", row_text(row, 2),
+                                "count", (json_int_t)row_int(row, 4), "activity", row_text(row, 5),
+                                "schedule", row_text(row, 6), "at", when);
     int64_t job = row_int(row, 3);
     json_object_set_new(payload, "job", job ? json_integer(job) : json_null());
     return payload;
 }
 
 static struct row *incident_row(struct store *store, int64_t incident, struct error *error) {
-    return db_query(&store->db, error,
-                    "SELECT i.type, coalesce(d.name, ''), i.message, i.job,"
-                    " (SELECT count(*) FROM (SELECT type, definition, ended FROM incident"
-                    "   ORDER BY id DESC LIMIT ?2) o"
-                    "  WHERE o.type=i.type AND o.definition IS NOT DISTINCT FROM i.definition AND "
-                    "o.ended IS NULL),"
-                    " i.activity FROM incident i LEFT JOIN definition d ON d.id=i.definition"
-                    " WHERE i.id=?1",
-                    "in", incident, (int64_t)INCIDENTS_SEEN);
+    return db_query(
+        &store->db, error,
+        "SELECT i.type, coalesce(d.name, ''), i.message, i.job,"
+        " CASE WHEN i.schedule IS NOT NULL THEN i.count ELSE"
+        " (SELECT count(*) FROM (SELECT type, definition, ended FROM incident"
+        "   ORDER BY id DESC LIMIT ?2) o"
+        "  WHERE o.type=i.type AND o.definition IS NOT DISTINCT FROM i.definition"
+        "  AND o.ended IS NULL) END,"
+        " i.activity, i.schedule FROM incident i LEFT JOIN definition d ON d.id=i.definition"
+        " WHERE i.id=?1",
+        "in", incident, (int64_t)INCIDENTS_SEEN);
 }
 
 /* What tells people may fail itself: nobody is told of that in the same way. */
 static bool tell_people(struct store *store, int64_t incident, struct error *error) {
-    char key[JOB_NAME_MAX + 1];
+    char key[JOB_NAME_MAX + 1], name[JOB_NAME_MAX + 16];
     const char *told = notify_incident(store->rules->notify);
     struct row *row = incident_row(store, incident, error);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step == NO;
     bool own = strcmp(row_text(row, 1), told) == 0;
-    cause_key(key, sizeof key, row_text(row, 0), row_text(row, 1));
-    json_t *payload = own ? NULL : incident_payload(row, incident, store->tells.now);
+    cause_name(name, sizeof name, row);
+    cause_key(key, sizeof key, row_text(row, 0), name);
+    json_t *payload = own ? NULL : incident_payload(row, name, incident, store->tells.now);
     row_done(row);
     struct job_spec spec = {.job = {.handler = told, .unique_key = key},
                             .unique_until = store->tells.now + store->rules->notify_every};
@@ -120,6 +130,7 @@ static json_t *job_facts(struct store *store, const struct job *job) {
     for (int i = 0; i < SPEC_NAMES; i++)
         if (i != SPEC_NAME_handler)
             tell_put_text(facts, spec_names[i]->key, job_field_text(&shown, spec_names[i]));
+    tell_put_text(facts, "schedule", job->schedule);
     return facts;
 }
 

@@ -126,7 +126,7 @@ static bool schedule_delay(struct job_spec *spec, struct error *error) {
         return true;
     if (!repeat_open(&repeat, &cycle, error))
         return false;
-    spec->delay = schedule_policy_delay(&spec->policy, spec->schedule, &cycle, job->due);
+    spec->delay = schedule_policy_delay(&spec->policy, job->schedule, &cycle, job->due);
     job->due += spec->delay;
     return true;
 }
@@ -147,7 +147,7 @@ static bool schedule_spec(struct store *store, const struct declared *declared,
         spec->job.priority = json_integer_value(declared->priority);
     if (spec->needs_retries && json_integer_value(declared->retries) > 0)
         spec->job.retries = (int32_t)json_integer_value(declared->retries);
-    spec->schedule = declared->name;
+    spec->job.schedule = declared->name;
     return schedule_delay(spec, error);
 }
 

@@ -244,8 +244,8 @@ static enum bulk_goes settle_goes(struct store *store, const struct job_row *row
 }
 
 /* A failed run whose lock has ended with others. It is written with them, unless somebody is told
- * of its incident, callers of an instance have one too, a key becomes free, or another activity
- * than the job's has failed. */
+ * of its incident, or callers of an instance or other runs of its schedule have one too. Nor is one
+ * whose key becomes free, or in which another activity than the job's has failed. */
 static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
                                       enum settled *settled, struct error *error) {
     struct job_row row = settle_row(outcome->job);
@@ -253,8 +253,8 @@ static enum answer settle_with_others(struct store *store, struct outcome *outco
     settle_merge(outcome, &row);
     *settled = row.retries == 0 ? SETTLED_DEAD : SETTLED;
     const struct job *job = outcome->job;
-    bool told =
-        row.retries == 0 && (job->unique_key || job->instance_id || !incident_untold(store));
+    bool told = row.retries == 0 &&
+                (job->unique_key || job->instance_id || job->schedule || !incident_untold(store));
     if (told || outcome->failed_activity)
         return settle_flush(store, error) ? NO : FAILED;
     if (!fair_share_place(store, NULL, &row, now, error) ||
