@@ -78,15 +78,18 @@ local writers = {
   turn = { server "turn/turn" },
   lock_page = { server "turn/lock_page" },
 
-  -- Of processes: a file a table.
+  -- Of processes: a file a table, and a server many rows at a time.
   process = { rules "process/version" }, process_version = { rules "process/version" },
-  instance = { rules "process/instance", rules "ground/frames", server "turn/set" },
-  subscription = { rules "process/subscription" },
+  instance = { rules "process/instance", rules "ground/frames", server "turn/set",
+    server "turn/unit_rows" },
+  subscription = { rules "process/subscription", server "turn/unit_rows" },
   kept_message = { rules "process/message" },
-  large_value = { rules "process/large_value" },
-  searched = { rules "process/searched" }, searched_name = { rules "process/searched" },
-  user_task = { rules "process/user_task" }, past = { rules "process/past" },
-  trail = { rules "record/trail" }, trail_of = { rules "record/trail" },
+  large_value = { rules "process/large_value", server "turn/unit_rows" },
+  searched = { rules "process/searched", server "turn/unit_rows" },
+  searched_name = { rules "process/searched" },
+  user_task = { rules "process/user_task", server "turn/unit_rows" },
+  past = { rules "process/past", server "turn/unit_rows" },
+  trail = { rules "record/trail", server "turn/unit_rows" }, trail_of = { rules "record/trail" },
 
   operation = { rules "record/operation", rules "clean/clean" },
 

@@ -1,6 +1,8 @@
 #include "store/sql/db.h"
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 void db_close(struct db *db) {
     for (size_t i = 0; i < db->room; i++)
@@ -96,13 +98,48 @@ static struct row *db_kept(struct db *db, const char *sql, struct error *error) 
     return row;
 }
 
-struct row *db_query(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
+/* ---- what is written later ---- */
+
+static bool is_word(const char *at, const char *word) {
+    const size_t size = strlen(word);
+    return strncmp(at, word, size) == 0 && !isalnum((unsigned char)at[size]) && at[size] != '_';
+}
+
+static bool names_kept(const char *sql, const char *const *tables) {
+    static const char *const verbs[] = {"FROM ", "JOIN ", "INTO ", "UPDATE "};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        for (const char *at = strstr(sql, verbs[i]); at; at = strstr(at + 1, verbs[i]))
+            for (const char *const *table = tables; *table; table++)
+                if (is_word(at + strlen(verbs[i]), *table))
+                    return true;
+    return false;
+}
+
+/* Writes what is kept if the statement may ask for it. */
+static bool meets_kept(struct db *db, struct row *row, const char *sql, struct error *error) {
+    const struct db_keeps *keeps = db->keeps;
+    if (!keeps || !row)
+        return row != NULL;
+    if (row->names == ROW_UNSEEN)
+        row->names = names_kept(sql, keeps->tables) ? ROW_NAMES : ROW_APART;
+    return row->names == ROW_APART || keeps->write(db, error);
+}
+
+static struct row *db_bound(struct db *db, struct error *error, const char *sql, const char *kinds,
+                            va_list values) {
     struct row *row = db_kept(db, sql, error);
-    if (!row)
+    if (!meets_kept(db, row, sql, error))
         return NULL;
+    db->driver->bind(row, kinds, values);
+    return row;
+}
+
+/* ---- asking ---- */
+
+struct row *db_query(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
     va_list values;
     va_start(values, kinds);
-    db->driver->bind(row, kinds, values);
+    struct row *row = db_bound(db, error, sql, kinds, values);
     va_end(values);
     return row;
 }
@@ -110,6 +147,10 @@ struct row *db_query(struct db *db, struct error *error, const char *sql, const 
 struct row *db_prepare(struct db *db, const char *sql, const json_t *const *values, size_t count,
                        struct error *error) {
     struct row *row = db_make(db, sql, false, error);
+    if (row && !meets_kept(db, row, sql, error)) {
+        db_forget(row);
+        return NULL;
+    }
     for (size_t i = 0; row && i < count; i++)
         db->driver->bind_value(row, (int)i, values[i]);
     return row;
@@ -144,15 +185,18 @@ bool db_run_counted(struct db *db, struct row *row, int wanted, struct error *er
            error_set(error, ERROR_DAMAGED, "store \"%s\": " DB_MISCOUNTED, db->name, count, wanted);
 }
 
+bool db_run_list(struct db *db, struct error *error, const char *sql, const char *kinds,
+                 va_list values) {
+    struct row *row = db_bound(db, error, sql, kinds, values);
+    return row && db_run_row(db, row, error);
+}
+
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
-    struct row *row = db_kept(db, sql, error);
-    if (!row)
-        return false;
     va_list values;
     va_start(values, kinds);
-    db->driver->bind(row, kinds, values);
+    bool done = db_run_list(db, error, sql, kinds, values);
     va_end(values);
-    return db_run_row(db, row, error);
+    return done;
 }
 
 enum answer db_first(struct db *db, struct row *row, int64_t *value, struct error *error) {
@@ -166,14 +210,11 @@ enum answer db_first(struct db *db, struct row *row, int64_t *value, struct erro
 
 enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,
                      const char *kinds, ...) {
-    struct row *row = db_kept(db, sql, error);
-    if (!row)
-        return FAILED;
     va_list values;
     va_start(values, kinds);
-    db->driver->bind(row, kinds, values);
+    struct row *row = db_bound(db, error, sql, kinds, values);
     va_end(values);
-    return db_first(db, row, value, error);
+    return row ? db_first(db, row, value, error) : FAILED;
 }
 
 bool db_execute(struct db *db, const char *sql, struct error *error) {

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+struct db;
 struct db_driver;
 
 /* Rows that a statement has changed, and that it should have. */
@@ -21,11 +22,18 @@ struct row {
     const struct db_driver *driver;
     void *statement; /* the driver's */
     bool used;       /* the driver's: it was bound, and its end has not come */
+    enum { ROW_UNSEEN, ROW_APART, ROW_NAMES } names; /* a table of db.keeps, as far as is known */
 };
 
 struct db_entry {
     const char *sql; /* compared by address */
     struct row *row;
+};
+
+/* Rows of some tables that are written later. */
+struct db_keeps {
+    const char *const *tables; /* NULL behind the last one */
+    bool (*write)(struct db *db, struct error *error);
 };
 
 struct db {
@@ -40,6 +48,8 @@ struct db {
     time_ms deadline;     /* monotonic end of the present question; 0: none is put */
     bool patient;         /* a question without one may take any time */
     bool corrupt;         /* the database itself was met damaged, not what a row says */
+    /* Written before a statement that names one of the tables; NULL: nothing is kept. */
+    const struct db_keeps *keeps;
 };
 
 enum row_type { ROW_NULL, ROW_INTEGER, ROW_REAL, ROW_TEXT };
@@ -106,6 +116,10 @@ enum answer db_step(struct db *db, struct row *row, struct error *error);
  * Its error then comes with the next call that waits: for a row, for changes, for the commit. The
  * whole transaction is rolled back. */
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
+
+/* The same with the values as a list. */
+bool db_run_list(struct db *db, struct error *error, const char *sql, const char *kinds,
+                 va_list values);
 
 /* The same of a statement that is bound already. */
 bool db_run_row(struct db *db, struct row *row, struct error *error);

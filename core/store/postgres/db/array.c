@@ -6,7 +6,8 @@ enum {
     BYTEA_LIST = 1001,
     INT8_LIST = 1016,
     TEXT_LIST = 1009,
-    TID_LIST = 1010
+    TID_LIST = 1010,
+    FLOAT8_LIST = 1022
 }; /* types of arrays */
 
 static void add_32(struct text *data, int32_t value) {
@@ -49,6 +50,13 @@ void array_add_int(struct array *array, int64_t value) {
     array_add_bytes(array, (const char *)&wire, sizeof wire);
 }
 
+void array_add_real(struct array *array, double value) {
+    uint64_t wire = 0;
+    memcpy(&wire, &value, sizeof wire);
+    wire = htobe64(wire);
+    array_add_bytes(array, (const char *)&wire, sizeof wire);
+}
+
 void array_add_bytes(struct array *array, const char *data, size_t size) {
     add_32(&array->data, (int32_t)size);
     text_push(&array->data, data, size);
@@ -73,6 +81,8 @@ unsigned array_oid(const struct array *array) {
         return INT8_LIST;
     case ARRAY_TID:
         return TID_LIST;
+    case ARRAY_FLOAT8:
+        return FLOAT8_LIST;
     case ARRAY_TEXT:
         break;
     }

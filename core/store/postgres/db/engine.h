@@ -56,6 +56,10 @@ enum answer postgres_hold(struct store *store, struct lane_want *want, bool *kno
 /* set.c */
 bool postgres_set(struct store *store, struct set *set, struct error *error);
 
+/* unit_rows.c */
+bool postgres_unit_rows(struct store *store, enum unit_rows kind, const struct kept_rows *rows,
+                        struct error *error);
+
 /* lock_page.c */
 bool postgres_lock_settles(struct store *store, const struct job *job, struct error *error);
 bool postgres_lock_own(struct store *store, int64_t id, struct error *error);

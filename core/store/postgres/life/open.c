@@ -92,6 +92,7 @@ static const struct store_engine engine = {
     .ahead = 2048,
     .ready_page = postgres_ready_page,
     .set = postgres_set,
+    .unit_rows = postgres_unit_rows,
     .lock_own = postgres_lock_own,
     .lock_settles = postgres_lock_settles,
     .draw_ids = postgres_draw_ids,
@@ -185,6 +186,7 @@ void postgres_close(struct store *store) {
     bulk_clear(&store->endings);
     bulk_clear(&store->failures);
     bulk_clear(&store->keys);
+    unit_rows_clear(store);
     lasting_clear(&store->lasting);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);

@@ -51,4 +51,45 @@ enum bulk_kind {
     BULK_KEYS /* removes the unique keys of jobs that were done; for an engine with `sets` */
 };
 
+/* What units of instances write (record/unit_rows.h), in the order in which it is written: what
+ * goes comes before what is put. */
+enum unit_rows {
+    ROWS_INSTANCE,          /* id, version, rev, root, parent, started, key, tenant, frame */
+    ROWS_PAST,              /* id, version, root, parent, started, ended, how, reason, key, tenant,
+                               variables, time to live */
+    ROWS_INSTANCE_ENDS,     /* id */
+    ROWS_SUBSCRIPTIONS_END, /* instance; or with its token */
+    ROWS_SUBSCRIPTION_ENDS,
+    ROWS_TASKS_END, /* the same */
+    ROWS_TASK_ENDS,
+    ROWS_SEARCHED_END, /* instance; or with the name of a variable */
+    ROWS_SEARCHED_ENDS,
+    ROWS_VALUES_END, /* instance; or with the number of a value */
+    ROWS_VALUE_ENDS,
+    ROWS_SUBSCRIPTION,  /* instance, token, kind, name, key, version, activity, created */
+    ROWS_TASK,          /* instance, token, id, activity, name, assignee, candidates, due, priority,
+                           created, form */
+    ROWS_SEARCHED_TEXT, /* instance, name, value; it takes the place of the one before */
+    ROWS_SEARCHED_NUMBER,
+    ROWS_SEARCHED_WHOLE,
+    ROWS_VALUE, /* instance, number, name, data */
+    ROWS_TRAIL, /* instance, at, job, events */
+    UNIT_ROWS
+};
+
+enum { UNIT_COLUMNS = 12 }; /* of a kind, at most */
+
+union unit_cell {
+    int64_t number;
+    double real;
+    const char *text; /* NULL: none */
+};
+
+/* Kept rows of one kind: of each as many cells as `letters`, which are those of db_query. */
+struct kept_rows {
+    const char *letters;
+    union unit_cell *cells;
+    size_t count, room;
+};
+
 #endif

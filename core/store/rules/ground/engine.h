@@ -113,6 +113,9 @@ struct store_engine {
 
     /* Does what the set says. Only with `sets`. */
     bool (*set)(struct store *store, struct set *set, struct error *error);
+    /* Writes kept rows of this kind, of which there are some. Only with `sets`. */
+    bool (*unit_rows)(struct store *store, enum unit_rows kind, const struct kept_rows *rows,
+                      struct error *error);
 
     /* An engine may write many locks as one row, which the view `locks` shows one by one. Gives the
      * lock of a job a row of `locked`; and that of a run of this executor which is settled by

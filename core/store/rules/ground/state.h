@@ -139,6 +139,15 @@ struct unit_ahead {
     size_t count, room;
 };
 
+/* Rows that they write later; see record/unit_rows.h. */
+enum { ROW_BITS = 16 };
+struct unit_rows_kept {
+    struct kept_rows of[UNIT_ROWS];
+    size_t bytes; /* of texts */
+    bool marked;  /* what is kept has bits: */
+    uint64_t bits[(1 << ROW_BITS) / 64];
+};
+
 enum { FRAMES_KEPT = 64 };
 struct frames {
     struct frame_change list[FRAMES_KEPT];
@@ -230,6 +239,7 @@ struct store {
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
     struct unit_ahead asked;
+    struct unit_rows_kept unit_rows;
     struct lasting lasting;
     bool unbound; /* kept messages were: see messages_unbind */
     struct patience patience;

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/rules/ground/frames.h"
 #include "store/rules/ground/unit_ahead.h"
+#include "store/rules/record/unit_rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +38,11 @@ enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, i
 
 static bool instance_insert(struct store *store, const struct unit_instance *one, int64_t rev,
                             struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO instance(id, version, rev, root, parent, started, key, tenant,"
-                  " frame) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                  "iiizzittt", one->id, one->version, rev, one->root, one->parent, one->started,
-                  one->key, one->tenant, one->frame);
+    return unit_row(store, error, ROWS_INSTANCE,
+                    "INSERT INTO instance(" INSTANCE_COLUMNS
+                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    "iiizzittt", one->id, one->version, rev, one->root, one->parent, one->started,
+                    one->key, one->tenant, one->frame);
 }
 
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
@@ -67,5 +68,5 @@ bool instance_remove(struct store *store, int64_t id, struct error *error) {
     unit_ahead_forget(store, ASKED_REV, id);
     if (change)
         *change = store->frames.list[--store->frames.count];
-    return db_run(&store->db, error, "DELETE FROM instance WHERE id=?1", "i", id);
+    return unit_row(store, error, ROWS_INSTANCE_ENDS, "DELETE FROM instance WHERE id=?1", "i", id);
 }

@@ -10,14 +10,16 @@
 #include "job/unit.h"
 #include "store/rules/ground/frames.h"
 
+#define INSTANCE_COLUMNS "id, version, rev, root, parent, started, key, tenant, frame"
+
 /* The rev as the open transaction has it. NO: the instance has ended, or never was. */
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);
 /* The same for a unit that minds this lane; *insisted: a run or a command insists on it. */
 enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, int64_t *rev,
                                 bool *insisted, struct error *error);
 
-/* Writes what a unit leaves of an instance that goes on. A new one is a row at once. A new frame is
- * written with the commit, once for all units of the transaction. */
+/* Writes what a unit leaves of an instance that goes on. A new frame is written with the commit,
+ * once for all units of the transaction. */
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
                     struct error *error);
 /* Removes the row of an instance that has ended. */

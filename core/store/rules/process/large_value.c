@@ -1,20 +1,23 @@
 #include "store/rules/process/large_value.h"
 #include "base/json.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/record/unit_rows.h"
 #include <stdio.h>
 #include <string.h>
 
 bool large_value_write(struct store *store, const struct unit_value *one, struct error *error) {
     if (!one->data)
-        return db_run(&store->db, error, "DELETE FROM large_value WHERE instance=?1 AND n=?2", "ii",
-                      one->instance, one->n);
-    return db_run(&store->db, error,
-                  "INSERT INTO large_value(instance, n, name, data) VALUES(?1, ?2, ?3, ?4)", "iitt",
-                  one->instance, one->n, one->name, one->data);
+        return unit_row(store, error, ROWS_VALUE_ENDS,
+                        "DELETE FROM large_value WHERE instance=?1 AND n=?2", "ii", one->instance,
+                        one->n);
+    return unit_row(store, error, ROWS_VALUE,
+                    "INSERT INTO large_value(instance, n, name, data) VALUES(?1, ?2, ?3, ?4)",
+                    "iitt", one->instance, one->n, one->name, one->data);
 }
 
 bool large_values_remove(struct store *store, int64_t instance, struct error *error) {
-    return db_run(&store->db, error, "DELETE FROM large_value WHERE instance=?1", "i", instance);
+    return unit_row(store, error, ROWS_VALUES_END, "DELETE FROM large_value WHERE instance=?1", "i",
+                    instance);
 }
 
 /* ---- reading ---- */

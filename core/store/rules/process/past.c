@@ -2,6 +2,7 @@
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/record/trail.h"
+#include "store/rules/record/unit_rows.h"
 
 /* What is kept of its variables beside the instance. */
 static bool variables_remove(struct store *store, int64_t id, struct error *error) {
@@ -12,10 +13,9 @@ bool past_write(struct store *store, const struct unit_instance *one, time_ms no
                 struct error *error) {
     if (store->rules->history != HISTORY_FULL)
         return variables_remove(store, one->id, error);
-    return db_run(
-        &store->db, error,
-        "INSERT INTO past(id, version, root, parent, started, ended, how, reason, key,"
-        " tenant, variables, removal) VALUES(?1, ?2, ?3, ?4, coalesce(?5, (SELECT i.started"
+    return unit_row(
+        store, error, ROWS_PAST,
+        "INSERT INTO past(" PAST_COLUMNS ") VALUES(?1, ?2, ?3, ?4, coalesce(?5, (SELECT i.started"
         " FROM instance i WHERE i.id=?1)), ?6, ?7, ?8, ?9, ?10, ?11, ?6+(SELECT coalesce(v.ttl, "
         "?12) FROM process_version v WHERE v.id=?2))",
         "iizzTitttttz", one->id, one->version, one->root, one->parent, one->started, now,

@@ -5,6 +5,9 @@
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
 
+#define PAST_COLUMNS                                                                               \
+    "id, version, root, parent, started, ended, how, reason, key, tenant, variables, removal"
+
 /* Writes the end of an instance. When it goes is decided now, by the time to live of its process,
  * or else by that of jobs. */
 bool past_write(struct store *store, const struct unit_instance *one, time_ms now,

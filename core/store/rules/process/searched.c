@@ -1,6 +1,7 @@
 #include "store/rules/process/searched.h"
 #include "base/json.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/record/unit_rows.h"
 #include <string.h>
 
 enum { TEXT_MAX = 1024 }; /* bytes of a text that is searched; a longer one is not found */
@@ -8,20 +9,20 @@ enum { TEXT_MAX = 1024 }; /* bytes of a text that is searched; a longer one is n
 /* ---- rows ---- */
 
 static bool remove_one(struct store *store, const struct unit_searched *one, struct error *error) {
-    return db_run(&store->db, error, "DELETE FROM searched WHERE instance=?1 AND name=?2", "it",
-                  one->instance, one->name);
+    return unit_row(store, error, ROWS_SEARCHED_ENDS,
+                    "DELETE FROM searched WHERE instance=?1 AND name=?2", "it", one->instance,
+                    one->name);
 }
 
 #define REPLACE(column)                                                                            \
-    "INSERT INTO searched(instance, name, " column ") VALUES(?1, ?2, ?3)"                          \
-    " ON CONFLICT(instance, name) DO UPDATE SET text=excluded.text, number=excluded.number,"       \
-    " whole=excluded.whole"
+    "INSERT INTO searched(instance, name, " column ") VALUES(?1, ?2, ?3)" SEARCHED_AGAIN
 
 static bool searched_put_text(struct store *store, const struct unit_searched *one,
                               const char *text, struct error *error) {
     if (strlen(text) > TEXT_MAX)
         return remove_one(store, one, error);
-    return db_run(&store->db, error, REPLACE("text"), "itt", one->instance, one->name, text);
+    return unit_row(store, error, ROWS_SEARCHED_TEXT, REPLACE("text"), "itt", one->instance,
+                    one->name, text);
 }
 
 static bool put(struct store *store, const struct unit_searched *one, const json_t *value,
@@ -31,11 +32,11 @@ static bool put(struct store *store, const struct unit_searched *one, const json
     if (json_is_boolean(value))
         return searched_put_text(store, one, json_is_true(value) ? "true" : "false", error);
     if (json_is_integer(value))
-        return db_run(&store->db, error, REPLACE("whole"), "iti", one->instance, one->name,
-                      (int64_t)json_integer_value(value));
+        return unit_row(store, error, ROWS_SEARCHED_WHOLE, REPLACE("whole"), "iti", one->instance,
+                        one->name, (int64_t)json_integer_value(value));
     if (json_is_real(value))
-        return db_run(&store->db, error, REPLACE("number"), "itd", one->instance, one->name,
-                      json_real_value(value));
+        return unit_row(store, error, ROWS_SEARCHED_NUMBER, REPLACE("number"), "itd", one->instance,
+                        one->name, json_real_value(value));
     return remove_one(store, one, error);
 }
 
@@ -49,7 +50,8 @@ bool searched_write(struct store *store, const struct unit_searched *one, struct
 }
 
 bool searched_remove(struct store *store, int64_t instance, struct error *error) {
-    return db_run(&store->db, error, "DELETE FROM searched WHERE instance=?1", "i", instance);
+    return unit_row(store, error, ROWS_SEARCHED_END, "DELETE FROM searched WHERE instance=?1", "i",
+                    instance);
 }
 
 bool searched_declare(struct store *store, int64_t version, const json_t *names,

@@ -7,6 +7,11 @@
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
 
+/* A value takes the place of the one before, which may be of another type. */
+#define SEARCHED_AGAIN                                                                             \
+    " ON CONFLICT(instance, name) DO UPDATE SET text=excluded.text, number=excluded.number,"       \
+    " whole=excluded.whole"
+
 bool searched_write(struct store *store, const struct unit_searched *one, struct error *error);
 /* Removes all of an instance. */
 bool searched_remove(struct store *store, int64_t instance, struct error *error);

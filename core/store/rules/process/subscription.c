@@ -1,22 +1,25 @@
 #include "store/rules/process/subscription.h"
 #include "base/json.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/record/unit_rows.h"
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO subscription(kind, name, key, instance, token, version, activity,"
-                  " created) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
-                  "tttiiiti", one->kind, one->name, one->key ? one->key : "", one->instance,
-                  one->token, one->version, one->activity, now);
+    return unit_row(store, error, ROWS_SUBSCRIPTION,
+                    "INSERT INTO subscription(" SUBSCRIPTION_COLUMNS
+                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+                    "iitttiti", one->instance, one->token, one->kind, one->name,
+                    one->key ? one->key : "", one->version, one->activity, now);
 }
 
 bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
                           struct error *error) {
     if (token)
-        return db_run(&store->db, error, "DELETE FROM subscription WHERE instance=?1 AND token=?2",
-                      "ii", instance, token);
-    return db_run(&store->db, error, "DELETE FROM subscription WHERE instance=?1", "i", instance);
+        return unit_row(store, error, ROWS_SUBSCRIPTION_ENDS,
+                        "DELETE FROM subscription WHERE instance=?1 AND token=?2", "ii", instance,
+                        token);
+    return unit_row(store, error, ROWS_SUBSCRIPTIONS_END,
+                    "DELETE FROM subscription WHERE instance=?1", "i", instance);
 }
 
 /* ---- receivers ---- */

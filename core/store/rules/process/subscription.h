@@ -6,6 +6,8 @@
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
 
+#define SUBSCRIPTION_COLUMNS "instance, token, kind, name, key, version, activity, created"
+
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error);
 /* Removes those of a token; token 0: of the whole instance. */

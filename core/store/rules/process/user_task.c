@@ -1,18 +1,18 @@
 #include "store/rules/process/user_task.h"
 #include "store/rules/ground/unit_ahead.h"
+#include "store/rules/record/unit_rows.h"
 #include <stdio.h>
 #include <string.h>
 
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error) {
     unit_ahead_forget(store, ASKED_TASK, one->instance);
-    return db_run(&store->db, error,
-                  "INSERT INTO user_task(id, instance, token, activity, name, assignee, candidates,"
-                  " due, priority, created, form) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-                  " ?11)",
-                  "iiittttTiit", meta_id(store), one->instance, one->token, one->activity,
-                  one->name, one->assignee, one->candidates, one->due, one->priority, now,
-                  one->form);
+    return unit_row(store, error, ROWS_TASK,
+                    "INSERT INTO user_task(" TASK_COLUMNS
+                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                    "iiittttTiit", one->instance, one->token, meta_id(store), one->activity,
+                    one->name, one->assignee, one->candidates, one->due, one->priority, now,
+                    one->form);
 }
 
 enum answer user_task_waits(struct store *store, const struct unit_wait *left,
@@ -30,9 +30,11 @@ enum answer user_task_waits(struct store *store, const struct unit_wait *left,
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error) {
     unit_ahead_forget(store, ASKED_TASK, instance);
     if (token)
-        return db_run(&store->db, error, "DELETE FROM user_task WHERE instance=?1 AND token=?2",
-                      "ii", instance, token);
-    return db_run(&store->db, error, "DELETE FROM user_task WHERE instance=?1", "i", instance);
+        return unit_row(store, error, ROWS_TASK_ENDS,
+                        "DELETE FROM user_task WHERE instance=?1 AND token=?2", "ii", instance,
+                        token);
+    return unit_row(store, error, ROWS_TASKS_END, "DELETE FROM user_task WHERE instance=?1", "i",
+                    instance);
 }
 
 /* ---- who does it ---- */

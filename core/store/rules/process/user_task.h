@@ -5,6 +5,9 @@
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
 
+#define TASK_COLUMNS                                                                               \
+    "instance, token, id, activity, name, assignee, candidates, due, priority, created, form"
+
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error);
 /* YES: the token still waits for the task that is to be completed. */

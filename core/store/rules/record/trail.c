@@ -1,12 +1,12 @@
 #include "store/rules/record/trail.h"
-#include "base/crash_point.h"
+#include "store/rules/record/unit_rows.h"
 
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
                  struct error *error) {
     return store->rules->history != HISTORY_FULL ||
-           db_run(&store->db, error,
-                  "INSERT INTO trail(instance, at, job, events) VALUES(?1, ?2, ?3, ?4)", "iizt",
-                  one->instance, now, job, one->events);
+           unit_row(store, error, ROWS_TRAIL,
+                    "INSERT INTO trail(" TRAIL_COLUMNS ") VALUES(?1, ?2, ?3, ?4)", "iizt",
+                    one->instance, now, job, one->events);
 }
 
 static bool trail_filed(struct store *store, int64_t *filed, struct error *error) {

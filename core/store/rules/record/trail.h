@@ -6,6 +6,8 @@
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
 
+#define TRAIL_COLUMNS "instance, at, job, events"
+
 /* `job` 0: the unit of a command. */
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
                  struct error *error);

@@ -16,10 +16,11 @@
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
+#include "store/rules/record/unit_rows.h"
 
 /* clang-format off */
 #define TXN_HOOKS(...)                                                                             \
-    {&catalog_hook, &fleet_hook, &frames_hook, &tell_hook, &batch_hook, &releases_hook,            \
+    {&catalog_hook, &fleet_hook, &unit_rows_hook, &frames_hook, &tell_hook, &batch_hook, &releases_hook,            \
      &marks_hook, &bulk_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, &capacity_hook,  \
      &prelock_hook, &row_hook, __VA_ARGS__, &lasting_hook, NULL}
 /* clang-format on */

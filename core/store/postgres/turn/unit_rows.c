@@ -1,0 +1,100 @@
+/* unit_rows.c - the rows that units leave (rules/record/unit_rows.h): a statement a kind, an array
+ * a column. */
+#include "store/postgres/db/array.h"
+#include "store/postgres/db/driver.h"
+#include "store/postgres/db/engine.h"
+#include "store/rules/process/instance.h"
+#include "store/rules/process/past.h"
+#include "store/rules/process/searched.h"
+#include "store/rules/process/subscription.h"
+#include "store/rules/process/user_task.h"
+#include "store/rules/record/trail.h"
+#include <string.h>
+
+/* Arrays side by side become rows. */
+#define EACH "unnest(?)"
+#define EACH2 EACH ", " EACH
+#define EACH4 EACH2 ", " EACH2
+
+/* Rows that go are found one after the other by an index, as those of set.c are. */
+#define ENDS(table, keys, where)                                                                   \
+    "DELETE FROM " table " WHERE ctid=ANY(ARRAY(SELECT r.spot FROM (SELECT " keys ") AS k"         \
+    " CROSS JOIN LATERAL (SELECT ctid AS spot FROM " table " WHERE " where " OFFSET 0) AS r))"
+#define ALL_END(table) ENDS(table, EACH " AS instance", "instance=k.instance")
+#define ONE_ENDS(table, column)                                                                    \
+    ENDS(table, EACH " AS instance, " EACH " AS part", "instance=k.instance AND " column "=k.part")
+#define SEARCHED(column)                                                                           \
+    "INSERT INTO searched(instance, name, " column ") SELECT " EACH2 ", " EACH SEARCHED_AGAIN
+
+/* clang-format off */
+static const char *const kinds[] = {
+    [ROWS_INSTANCE] = "INSERT INTO instance(" INSTANCE_COLUMNS ") SELECT " EACH4 ", " EACH4 ", "
+                      EACH,
+    [ROWS_PAST] = "INSERT INTO past(" PAST_COLUMNS ") SELECT id, version, root, parent,"
+                  " coalesce(started, (SELECT i.started FROM instance AS i WHERE i.id=k.id)),"
+                  " ended, how, reason, key, tenant, variables, ended+(SELECT coalesce(v.ttl, k.ttl)"
+                  " FROM process_version AS v WHERE v.id=k.version) FROM (SELECT " EACH " AS id, "
+                  EACH " AS version, " EACH " AS root, " EACH " AS parent, " EACH " AS started, "
+                  EACH " AS ended, " EACH " AS how, " EACH " AS reason, " EACH " AS key, "
+                  EACH " AS tenant, " EACH " AS variables, " EACH " AS ttl) AS k",
+    [ROWS_INSTANCE_ENDS] = ENDS("instance", EACH " AS id", "id=k.id"),
+    [ROWS_SUBSCRIPTIONS_END] = ALL_END("subscription"),
+    [ROWS_SUBSCRIPTION_ENDS] = ONE_ENDS("subscription", "token"),
+    [ROWS_TASKS_END] = ALL_END("user_task"),
+    [ROWS_TASK_ENDS] = ONE_ENDS("user_task", "token"),
+    [ROWS_SEARCHED_END] = ALL_END("searched"),
+    [ROWS_SEARCHED_ENDS] = ONE_ENDS("searched", "name"),
+    [ROWS_VALUES_END] = ALL_END("large_value"),
+    [ROWS_VALUE_ENDS] = ONE_ENDS("large_value", "n"),
+    [ROWS_SUBSCRIPTION] = "INSERT INTO subscription(" SUBSCRIPTION_COLUMNS ") SELECT " EACH4 ", "
+                          EACH4 " ON CONFLICT DO NOTHING",
+    [ROWS_TASK] = "INSERT INTO user_task(" TASK_COLUMNS ") SELECT " EACH4 ", " EACH4 ", " EACH2
+                  ", " EACH,
+    [ROWS_SEARCHED_TEXT] = SEARCHED("text"),
+    [ROWS_SEARCHED_NUMBER] = SEARCHED("number"),
+    [ROWS_SEARCHED_WHOLE] = SEARCHED("whole"),
+    [ROWS_VALUE] = "INSERT INTO large_value(instance, n, name, data) SELECT " EACH4,
+    [ROWS_TRAIL] = "INSERT INTO trail(" TRAIL_COLUMNS ") SELECT " EACH4,
+};
+/* clang-format on */
+
+static enum array_type type_of(char letter) {
+    if (letter == 't')
+        return ARRAY_TEXT;
+    return letter == 'd' ? ARRAY_FLOAT8 : ARRAY_INT8;
+}
+
+static void add(struct array *array, char letter, const union unit_cell *cell) {
+    bool none = (letter == 't' && !cell->text) || (letter == 'z' && cell->number == 0) ||
+                (letter == 'T' && cell->number == TIME_NONE);
+    if (none)
+        array_add_null(array);
+    else if (letter == 't')
+        array_add_bytes(array, cell->text, strlen(cell->text));
+    else if (letter == 'd')
+        array_add_real(array, cell->real);
+    else
+        array_add_int(array, cell->number);
+}
+
+/* False: no memory. */
+static bool bind_column(struct row *row, int at, const struct kept_rows *rows) {
+    const size_t columns = strlen(rows->letters);
+    struct array array;
+    array_begin(&array, type_of(rows->letters[at]));
+    for (size_t i = 0; i < rows->count; i++)
+        add(&array, rows->letters[at], &rows->cells[i * columns + (size_t)at]);
+    array_end(&array);
+    const bool bound = statement_bind_array(row, at, &array);
+    array_clear(&array);
+    return bound;
+}
+
+bool postgres_unit_rows(struct store *store, enum unit_rows kind, const struct kept_rows *rows,
+                        struct error *error) {
+    struct row *row = db_query(&store->db, error, kinds[kind], "");
+    bool bound = row != NULL;
+    for (int at = 0; bound && rows->letters[at]; at++)
+        bound = bind_column(row, at, rows) || db_no_memory(&store->db, error);
+    return bound && db_run_row(&store->db, row, error);
+}
