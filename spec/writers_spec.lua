@@ -31,7 +31,8 @@ end
 -- Every table with all files that write it. Where a table has several, each has its own reason.
 local writers = {
   ready = with(many, server "turn/set"), timer = many, parked = with(both, server "turn/set"),
-  locked = with(many, server "turn/set", server "turn/lock_page"), limited = with(both,
+  locked = with(many, server "turn/set", server "turn/lock_page",
+    server "turn/unit_rows"), limited = with(both,
     server "turn/set"),
   lane = { rules "place/places", "core/store/rules/place/places.h", server "turn/set" },
 
@@ -91,7 +92,7 @@ local writers = {
   past = { rules "process/past", server "turn/unit_rows" },
   trail = { rules "record/trail", server "turn/unit_rows" }, trail_of = { rules "record/trail" },
 
-  operation = { rules "record/operation", rules "clean/clean" },
+  operation = { rules "record/operation", server "turn/unit_rows", rules "clean/clean" },
 
   unique_key = { server "turn/set", server "turn/bulk", rules "place/unique",
     rules "create/intake" },

@@ -1,4 +1,4 @@
-/* unit_rows.c - the rows that units leave (rules/record/unit_rows.h): a statement a kind, an array
+/* unit_rows.c - the rows that units leave (rules/ground/bulk_rows.h): a statement a kind, an array
  * a column. */
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/driver.h"
@@ -8,6 +8,7 @@
 #include "store/rules/process/searched.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/user_task.h"
+#include "store/rules/record/operation.h"
 #include "store/rules/record/trail.h"
 #include <string.h>
 
@@ -17,17 +18,21 @@
 #define EACH4 EACH2 ", " EACH2
 
 /* Rows that go are found one after the other by an index, as those of set.c are. */
-#define ENDS(table, keys, where)                                                                   \
-    "DELETE FROM " table " WHERE ctid=ANY(ARRAY(SELECT r.spot FROM (SELECT " keys ") AS k"         \
-    " CROSS JOIN LATERAL (SELECT ctid AS spot FROM " table " WHERE " where " OFFSET 0) AS r))"
-#define ALL_END(table) ENDS(table, EACH " AS instance", "instance=k.instance")
-#define ONE_ENDS(table, column)                                                                    \
-    ENDS(table, EACH " AS instance, " EACH " AS part", "instance=k.instance AND " column "=k.part")
+#define ENDS(ends, table, keys, where)                                                             \
+    ends " WHERE ctid=ANY(ARRAY(SELECT r.spot FROM (SELECT " keys ") AS k CROSS JOIN LATERAL"      \
+         " (SELECT ctid AS spot FROM " table " WHERE " where " OFFSET 0) AS r))"
+#define ALL_END(ends, table) ENDS(ends, table, EACH " AS instance", "instance=k.instance")
+#define ONE_ENDS(ends, table, column)                                                              \
+    ENDS(ends, table, EACH " AS instance, " EACH " AS part",                                       \
+         "instance=k.instance AND " column "=k.part")
 #define SEARCHED(column)                                                                           \
     "INSERT INTO searched(instance, name, " column ") SELECT " EACH2 ", " EACH SEARCHED_AGAIN
 
 /* clang-format off */
 static const char *const kinds[] = {
+    [ROWS_LOCK_ENDS] = ENDS("DELETE FROM locked", "locked",
+                            EACH " AS id, " EACH " AS owner, " EACH " AS token",
+                            "id=k.id AND owner=k.owner AND token=k.token"),
     [ROWS_INSTANCE] = "INSERT INTO instance(" INSTANCE_COLUMNS ") SELECT " EACH4 ", " EACH4 ", "
                       EACH,
     [ROWS_PAST] = "INSERT INTO past(" PAST_COLUMNS ") SELECT id, version, root, parent,"
@@ -37,15 +42,15 @@ static const char *const kinds[] = {
                   EACH " AS version, " EACH " AS root, " EACH " AS parent, " EACH " AS started, "
                   EACH " AS ended, " EACH " AS how, " EACH " AS reason, " EACH " AS key, "
                   EACH " AS tenant, " EACH " AS variables, " EACH " AS ttl) AS k",
-    [ROWS_INSTANCE_ENDS] = ENDS("instance", EACH " AS id", "id=k.id"),
-    [ROWS_SUBSCRIPTIONS_END] = ALL_END("subscription"),
-    [ROWS_SUBSCRIPTION_ENDS] = ONE_ENDS("subscription", "token"),
-    [ROWS_TASKS_END] = ALL_END("user_task"),
-    [ROWS_TASK_ENDS] = ONE_ENDS("user_task", "token"),
-    [ROWS_SEARCHED_END] = ALL_END("searched"),
-    [ROWS_SEARCHED_ENDS] = ONE_ENDS("searched", "name"),
-    [ROWS_VALUES_END] = ALL_END("large_value"),
-    [ROWS_VALUE_ENDS] = ONE_ENDS("large_value", "n"),
+    [ROWS_INSTANCE_ENDS] = ENDS("DELETE FROM instance", "instance", EACH " AS id", "id=k.id"),
+    [ROWS_SUBSCRIPTIONS_END] = ALL_END("DELETE FROM subscription", "subscription"),
+    [ROWS_SUBSCRIPTION_ENDS] = ONE_ENDS("DELETE FROM subscription", "subscription", "token"),
+    [ROWS_TASKS_END] = ALL_END("DELETE FROM user_task", "user_task"),
+    [ROWS_TASK_ENDS] = ONE_ENDS("DELETE FROM user_task", "user_task", "token"),
+    [ROWS_SEARCHED_END] = ALL_END("DELETE FROM searched", "searched"),
+    [ROWS_SEARCHED_ENDS] = ONE_ENDS("DELETE FROM searched", "searched", "name"),
+    [ROWS_VALUES_END] = ALL_END("DELETE FROM large_value", "large_value"),
+    [ROWS_VALUE_ENDS] = ONE_ENDS("DELETE FROM large_value", "large_value", "n"),
     [ROWS_SUBSCRIPTION] = "INSERT INTO subscription(" SUBSCRIPTION_COLUMNS ") SELECT " EACH4 ", "
                           EACH4 " ON CONFLICT DO NOTHING",
     [ROWS_TASK] = "INSERT INTO user_task(" TASK_COLUMNS ") SELECT " EACH4 ", " EACH4 ", " EACH2
@@ -55,6 +60,8 @@ static const char *const kinds[] = {
     [ROWS_SEARCHED_WHOLE] = SEARCHED("whole"),
     [ROWS_VALUE] = "INSERT INTO large_value(instance, n, name, data) SELECT " EACH4,
     [ROWS_TRAIL] = "INSERT INTO trail(" TRAIL_COLUMNS ") SELECT " EACH4,
+    [ROWS_OPERATION] = "INSERT INTO operation(" OPERATION_COLUMNS ") SELECT " EACH4 ", " EACH4 ", "
+                       EACH2,
 };
 /* clang-format on */
 
@@ -96,5 +103,7 @@ bool postgres_unit_rows(struct store *store, enum unit_rows kind, const struct k
     bool bound = row != NULL;
     for (int at = 0; bound && rows->letters[at]; at++)
         bound = bind_column(row, at, rows) || db_no_memory(&store->db, error);
-    return bound && db_run_row(&store->db, row, error);
+    return bound &&
+           (kind == ROWS_LOCK_ENDS ? db_run_counted(&store->db, row, (int)rows->count, error)
+                                   : db_run_row(&store->db, row, error));
 }

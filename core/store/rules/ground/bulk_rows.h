@@ -1,4 +1,10 @@
-/* bulk_rows.h - rows that are kept to be written many at a time (record/bulk.h). */
+/* bulk_rows.h - rows that are kept to be written many at a time: those of jobs (record/bulk.h), and
+ * those of units of instances and their commands (rules §23).
+ *
+ * Where a statement costs more than its row (store_engine.sets), the latter are kept until the
+ * commit, or until a statement names one of their tables (db.keeps). Then each kind is one
+ * statement, in the order of enum unit_rows. A row that must come behind one that is kept for later
+ * in that order has all written before it. Elsewhere each row is a statement at once. */
 #ifndef MOONSHIFT_STORE_RULES_GROUND_BULK_ROWS_H
 #define MOONSHIFT_STORE_RULES_GROUND_BULK_ROWS_H
 
@@ -51,9 +57,10 @@ enum bulk_kind {
     BULK_KEYS /* removes the unique keys of jobs that were done; for an engine with `sets` */
 };
 
-/* What units of instances write (record/unit_rows.h), in the order in which it is written: what
- * goes comes before what is put. */
+/* What units of instances write, in the order in which it is written: what goes comes before what
+ * is put. */
 enum unit_rows {
+    ROWS_LOCK_ENDS,         /* id, owner, token; it must be there */
     ROWS_INSTANCE,          /* id, version, rev, root, parent, started, key, tenant, frame */
     ROWS_PAST,              /* id, version, root, parent, started, ended, how, reason, key, tenant,
                                variables, time to live */
@@ -72,8 +79,9 @@ enum unit_rows {
     ROWS_SEARCHED_TEXT, /* instance, name, value; it takes the place of the one before */
     ROWS_SEARCHED_NUMBER,
     ROWS_SEARCHED_WHOLE,
-    ROWS_VALUE, /* instance, number, name, data */
-    ROWS_TRAIL, /* instance, at, job, events */
+    ROWS_VALUE,     /* instance, number, name, data */
+    ROWS_TRAIL,     /* instance, at, job, events */
+    ROWS_OPERATION, /* at, who, verb, entity, count, old, new, query, jobs, instance */
     UNIT_ROWS
 };
 
@@ -91,5 +99,15 @@ struct kept_rows {
     union unit_cell *cells;
     size_t count, room;
 };
+
+/* Runs a statement for one row, as db_run does, or keeps its row: the letters are i, z, T, t or d,
+ * and texts are copied. The first value is the instance; of some kinds the second one says which of
+ * its rows it is (see kinds in bulk_rows.c). */
+bool unit_row(struct store *store, struct error *error, enum unit_rows kind, const char *sql,
+              const char *letters, ...);
+
+void unit_rows_clear(struct store *store);
+
+extern const struct txn_hook unit_rows_hook;
 
 #endif

@@ -139,7 +139,7 @@ struct unit_ahead {
     size_t count, room;
 };
 
-/* Rows that they write later; see record/unit_rows.h. */
+/* Rows that they write later; see ground/bulk_rows.h. */
 enum { ROW_BITS = 16 };
 struct unit_rows_kept {
     struct kept_rows of[UNIT_ROWS];

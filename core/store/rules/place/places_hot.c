@@ -114,11 +114,10 @@ static bool lock_stands(const struct store *store, const struct job *job) {
 }
 
 static bool lock_remove(struct store *store, const struct job *job, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
-                 "iii", job->id, job->owner, job->token);
     unit_ahead_forget(store, ASKED_LOCK, job->id);
-    return db_run_counted(&store->db, row, 1, error);
+    return unit_row(store, error, ROWS_LOCK_ENDS,
+                    "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3", "iii", job->id,
+                    job->owner, job->token);
 }
 
 bool place_unlock(struct store *store, const struct job *job, enum unlocked *how,

@@ -2,7 +2,6 @@
 #include "base/crash_point.h"
 #include "store/rules/ground/frames.h"
 #include "store/rules/ground/unit_ahead.h"
-#include "store/rules/record/unit_rows.h"
 #include <stdlib.h>
 #include <string.h>
 

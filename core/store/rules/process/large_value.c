@@ -1,7 +1,6 @@
 #include "store/rules/process/large_value.h"
 #include "base/json.h"
 #include "store/rules/ground/query.h"
-#include "store/rules/record/unit_rows.h"
 #include <stdio.h>
 #include <string.h>
 

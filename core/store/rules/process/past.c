@@ -2,7 +2,6 @@
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/record/trail.h"
-#include "store/rules/record/unit_rows.h"
 
 /* What is kept of its variables beside the instance. */
 static bool variables_remove(struct store *store, int64_t id, struct error *error) {

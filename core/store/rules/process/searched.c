@@ -1,7 +1,6 @@
 #include "store/rules/process/searched.h"
 #include "base/json.h"
 #include "store/rules/ground/query.h"
-#include "store/rules/record/unit_rows.h"
 #include <string.h>
 
 enum { TEXT_MAX = 1024 }; /* bytes of a text that is searched; a longer one is not found */

@@ -1,7 +1,6 @@
 #include "store/rules/process/subscription.h"
 #include "base/json.h"
 #include "store/rules/ground/query.h"
-#include "store/rules/record/unit_rows.h"
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error) {

@@ -1,6 +1,5 @@
 #include "store/rules/process/user_task.h"
 #include "store/rules/ground/unit_ahead.h"
-#include "store/rules/record/unit_rows.h"
 #include <stdio.h>
 #include <string.h>
 

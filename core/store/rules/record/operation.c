@@ -28,7 +28,7 @@ static bool ids_write(struct text *text, struct ids ids, struct error *error) {
 }
 
 #define INSERT                                                                                     \
-    "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs, instance)"         \
+    "INSERT INTO operation(" OPERATION_COLUMNS ")"                                                 \
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
 
 static const char *operation_who(const struct store *store) {
@@ -86,8 +86,9 @@ bool operation_write_ids(struct store *store, const char *verb, const char *enti
 bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
                 struct error *error) {
     return store->journal.silent ||
-           (db_run(&store->db, error, INSERT, "itttnttttz", now, operation_who(store), entry->verb,
-                   entry->entity, 1, entry->before, entry->after, NULL, NULL, entry->instance) &&
+           (unit_row(store, error, ROWS_OPERATION, INSERT, "itttittttz", now, operation_who(store),
+                     entry->verb, entry->entity, (int64_t)1, entry->before, entry->after, NULL,
+                     NULL, entry->instance) &&
             operation_end());
 }
 

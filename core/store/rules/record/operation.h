@@ -4,6 +4,8 @@
 
 #include "store/rules/ground/state.h"
 
+#define OPERATION_COLUMNS "at, who, verb, entity, count, old, new, query, jobs, instance"
+
 /* One entry a call, or, while store->journal names an entry, more of that one. `before` and `after`
  * are shown as they are; NULL: none, or not the same for all. Of activated jobs it also says how
  * many stay suspended, and why (store->journal.held). */

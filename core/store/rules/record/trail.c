@@ -1,5 +1,4 @@
 #include "store/rules/record/trail.h"
-#include "store/rules/record/unit_rows.h"
 
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
                  struct error *error) {

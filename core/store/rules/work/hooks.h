@@ -1,7 +1,8 @@
 /* hooks.h - the hooks of a transaction, in their order (ground/txn_hook.h): the only list.
  *
  * Before the commit frames come first. What is told becomes jobs, jobs move the counters of their
- * batches, and then all rows that are kept back are written. After it others are notified while
+ * batches, and then all rows that are kept back are written; those of units come last, as what
+ * writes into their tables has them written before. After it others are notified while
  * the capacity is still known. The engine's own hooks follow, and the arena is freed last. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_HOOKS_H
 #define MOONSHIFT_STORE_RULES_WORK_HOOKS_H
@@ -16,13 +17,12 @@
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
-#include "store/rules/record/unit_rows.h"
 
 /* clang-format off */
 #define TXN_HOOKS(...)                                                                             \
-    {&catalog_hook, &fleet_hook, &unit_rows_hook, &frames_hook, &tell_hook, &batch_hook, &releases_hook,            \
-     &marks_hook, &bulk_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, &capacity_hook,  \
-     &prelock_hook, &row_hook, __VA_ARGS__, &lasting_hook, NULL}
+    {&catalog_hook, &fleet_hook, &frames_hook, &tell_hook, &batch_hook, &releases_hook,            \
+     &marks_hook, &bulk_hook, &unit_rows_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, \
+     &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &lasting_hook, NULL}
 /* clang-format on */
 
 #endif

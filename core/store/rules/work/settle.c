@@ -83,13 +83,17 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
     return batch_gone(store, &row, outcome->started, now, error);
 }
 
-/* Writes the entry of the history. Those of plain successes are kept back: they are written
- * together, at the latest with the commit. */
+/* The entries of successes are kept back: they are written together, at the latest with the commit.
+ */
+static bool history_later(const struct store *store, const struct outcome *outcome) {
+    return (outcome->way == WAY_OTHERS || outcome->way == WAY_KEPT) &&
+           store->rules->history == HISTORY_FULL && !store->meta.ended;
+}
+
 static bool settle_history(struct store *store, const struct outcome *outcome, enum history_end end,
                            struct error *error) {
-    bool later =
-        outcome->way == WAY_OTHERS && store->rules->history == HISTORY_FULL && !store->meta.ended;
-    return later ? bulk_settle(store, outcome, error) : history_ended(store, outcome, end, error);
+    return history_later(store, outcome) ? bulk_settle(store, outcome, error)
+                                         : history_ended(store, outcome, end, error);
 }
 
 static bool settle_success(struct store *store, struct outcome *outcome, enum unlocked how,
@@ -357,11 +361,12 @@ static bool settle_behind_fence(struct store *store, struct outcome *outcome, en
 }
 
 /* The fence: what follows is written only with the lock. The entries of earlier successes, which
- * are kept back, come before its own. */
+ * are kept back, come before its own, unless that is kept as well. */
 static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms now,
                           enum settled *settled, struct error *error) {
     enum unlocked how = UNLOCKED;
-    return bulk_settled(store, error) && place_unlock(store, outcome->job, &how, error) &&
+    return (history_later(store, outcome) || bulk_settled(store, error)) &&
+           place_unlock(store, outcome->job, &how, error) &&
            settle_behind_fence(store, outcome, how, now, settled, error);
 }
 

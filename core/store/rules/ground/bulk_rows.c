@@ -1,4 +1,5 @@
-#include "store/rules/record/unit_rows.h"
+#include "store/rules/ground/bulk_rows.h"
+#include "store/rules/ground/state.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,18 @@ enum { ROWS_MOST = 4096, BYTES_MOST = 8 << 20 }; /* rows of a kind, and texts of
  * behind it: all of its instance, the one that the second value tells apart, or none. */
 enum { NO_ROW = 0, ALL_ROWS = 1, ONE_ROW = 2, BOTH = ALL_ROWS | ONE_ROW };
 
-static const char *const tables[] = {"instance", "past",        "subscription", "user_task",
-                                     "searched", "large_value", "trail",        NULL};
-enum { INSTANCE, PAST, SUBSCRIPTION, TASK, SEARCHED, VALUE, TRAIL };
+/* `live` and its like look at locks. */
+static const char *const tables[] = {
+    "instance",  "past",   "subscription", "user_task", "searched", "large_value", "trail",
+    "operation", "locked", "locks",        "live",      "counted",  NULL};
+enum { INSTANCE, PAST, SUBSCRIPTION, TASK, SEARCHED, VALUE, TRAIL, OPERATION, LOCKED };
 
 static const struct {
     int table;
     int behind; /* it must come behind these if they are kept */
     int before; /* these must come behind it */
 } kinds[] = {
+    [ROWS_LOCK_ENDS] = {LOCKED, NO_ROW, NO_ROW},
     [ROWS_INSTANCE] = {INSTANCE, NO_ROW, NO_ROW},
     [ROWS_PAST] = {PAST, NO_ROW, NO_ROW},
     [ROWS_INSTANCE_ENDS] = {INSTANCE, NO_ROW, NO_ROW}, /* it is behind in the order */
@@ -36,6 +40,7 @@ static const struct {
     [ROWS_SEARCHED_WHOLE] = {SEARCHED, ONE_ROW, BOTH},
     [ROWS_VALUE] = {VALUE, NO_ROW, BOTH},
     [ROWS_TRAIL] = {TRAIL, NO_ROW, NO_ROW},
+    [ROWS_OPERATION] = {OPERATION, NO_ROW, NO_ROW},
 };
 
 /* ---- writing ---- */
