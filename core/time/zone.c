@@ -94,6 +94,14 @@ static void names_clear(struct names *names) {
     free(names->list);
 }
 
+void zone_each(void (*visit)(const char *name, void *arg), void *arg) {
+    struct names names = {0};
+    names_collect(&names, "", 0);
+    for (size_t i = 0; i < names.count; i++)
+        visit(names.list[i], arg);
+    names_clear(&names);
+}
+
 /* "berlin" and "europe/berlin" mean Europe/Berlin. */
 static const char *names_meant(const struct names *names, const char *word) {
     for (size_t i = 0; i < names->count; i++) {

@@ -19,6 +19,9 @@ struct zone;
 const struct zone *zone_find(const char *name, struct error *error);
 const char *zone_name(const struct zone *zone);
 
+/* Visits every name that tzdata knows, in no order. */
+void zone_each(void (*visit)(const char *name, void *arg), void *arg);
+
 /* Seconds east of UTC at an instant. Good for every year, by the file's closing rule. */
 int zone_offset(const struct zone *zone, time_ms at);
 

@@ -34,7 +34,7 @@ static const struct flag recalculate_flags[] = {
 static const struct flag cycle_flags[] = {
     {"--zone", "NAME", "of the cycle, such as Europe/Berlin (else the job keeps its own)",
      FLAG_MEMBER},
-    {"--misfire", "POLICY", "of missed dates: once, all or skip (else the job keeps its own)",
+    {"--misfire", "POLICY", "once, all or skip; of missed dates (else the job keeps its own)",
      FLAG_MEMBER},
     COMMAND_FLAGS,
     FILTERS_OF(ASK_JOBS),

@@ -23,7 +23,7 @@ enum {
 static const struct flag bench_flags[] = {
     {"--jobs", "N", "so many jobs (200000)"},
     {"--workers", "N", "worker threads (else one per processor)"},
-    {"--history", "LEVEL", "none, failures or full (full)"},
+    {"--history", "LEVEL", "none, failures or full; full unless told"},
     {"--priorities", "N", "so many different ones, at random (10)"},
     {"--payload", "BYTES", "of each job, as JSON (100)"},
     {"--scale", "[ROWS,…]", "instead: an acquisition beside so many rows (10000 to 10000000)"},

@@ -32,7 +32,7 @@ static const struct filter log_filters[] = {
     {"category", "NAME,…", "of jobs of these categories", filter_texts, OF_CATEGORY("g"), ")"},
     {"deployment", "ID,…", "of jobs of these deployments", filter_numbers, OF_DEPLOYMENT("g"), ")"},
     {"executor", "NAME,…", "of these executors, by name or name/id", filter_executor, "g.executor"},
-    {"reason", "NAME,…", "failed for these reasons: error, timeout, …", filter_reason, "g.reason"},
+    {"reason", "NAME,…", "error, timeout, memory, workerDied", filter_reason, "g.reason"},
     {"message", "TEXT", "whose message has this text", filter_text, "g.message"},
     {"min_priority", "N", "of this priority or more", filter_number, "g.priority>="},
     {"max_priority", "N", "of this priority or less", filter_number, "g.priority<="},

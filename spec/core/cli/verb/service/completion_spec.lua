@@ -20,8 +20,11 @@ describe("completion", function()
     os.remove(path or "")
   end)
 
-  local function lines(command)
-    local status, output, errors = process.run(command)
+  -- What a shell prints, sorted; it finds the program by its name.
+  local function lines(shell, text)
+    local folder = process.command():match("^'(.*)/[^/]*'$")
+    local status, output, errors = process.run(("HOME=/tmp PATH=%s:$PATH %s %s"):format(
+      process.quote(folder), shell, process.quote(text)))
     assert.equal(0, status, errors)
     assert.equal("", errors)
     local list = {}
@@ -38,33 +41,40 @@ describe("completion", function()
     { "moonshift incident ", { "annotate", "list", "removal-time", "resolve", "show" } },
     { "moonshift job list --st", { "--state", "--store" } },
     { "moonshift completion z", { "zsh" } },
+    { "moonshift help job wh", { "why" } },
+    { "moonshift job list --state s", { "scheduled", "suspended" } },
+    { "moonshift job list --columns id,unique,una", {} },
+    { "moonshift job list --columns id,uni", { "id,unique" } },
+    { "moonshift enqueue x --zone Europe/Berl", { "Europe/Berlin" } },
   }
 
-  it("of bash knows verbs, their second words and their flags", function()
+  it("of bash knows verbs, their second words, their flags and values", function()
     local file = script "bash"
     local ask = [[source %s; COMP_WORDS=(%s%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1));
-      _moonshift; printf '%%s\n' "${COMPREPLY[@]}"]]
+      _moonshift; for word in "${COMPREPLY[@]}"; do printf '%%s\n' "$word"; done]]
     for _, case in ipairs(cases) do
       local line = ask:format(file, case[1], case[1]:find(" $") and '""' or "")
-      local found = {}
-      for _, word in ipairs(lines("bash -c " .. process.quote(line))) do
-        found[#found + 1] = word ~= "--help" and word or nil
-      end
-      assert.same(case[2], found, case[1])
+      assert.same(case[2], lines("bash -c", line), case[1])
     end
+  end)
+
+  it("of bash completes behind =, where the shell cuts the word", function()
+    local ask = "source %s; COMP_WORDS=(moonshift job list --state = d); COMP_CWORD=5; "
+      .. "_moonshift; echo ${COMPREPLY[@]}"
+    assert.same({ "dead" }, lines("bash -c", ask:format(script "bash")))
   end)
 
   it("of zsh knows them with what they do", function()
     local file = script "zsh"
-    local ask = [[compdef() { }; _describe() { print -l -- $list }; source %s;
+    local ask = [[compdef() { }; _files() { }; _describe() { print -l -- $list }; source %s;
       words=(%s%s); CURRENT=${#words}; _moonshift]]
     for _, case in ipairs(cases) do
-      local line = ask:format(file, case[1], case[1]:find(" $") and '""' or "")
-      local known = table.concat(lines("zsh -fc " .. process.quote(line)), "\n") .. "\n"
-      for _, word in ipairs(case[2]) do
-        local pattern = "\n" .. word:gsub("%-", "%%-") .. "[:\n]"
-        assert.truthy(("\n" .. known):find(pattern), case[1])
+      local found = {}
+      local text = ask:format(file, case[1], case[1]:find(" $") and '""' or "")
+      for i, line in ipairs(lines("zsh -fc", text)) do
+        found[i] = line:match("^[^:]+")
       end
+      assert.same(case[2], found, case[1])
     end
   end)
 
@@ -73,7 +83,7 @@ describe("completion", function()
     for _, case in ipairs(cases) do
       local ask = ("source %s; complete -C %s"):format(file, process.quote(case[1]))
       local found = {}
-      for i, line in ipairs(lines("env HOME=/tmp fish --no-config -c " .. process.quote(ask))) do
+      for i, line in ipairs(lines("fish --no-config -c", ask)) do
         found[i] = line:match("^[^\t]+")
       end
       assert.same(case[2], found, case[1])
@@ -84,5 +94,86 @@ describe("completion", function()
     local status, _, errors = program.run { "completion", "tcsh" }
     assert.equal(2, status)
     assert.equal('moonshift: completion "tcsh": expected bash, zsh or fish\n', errors)
+  end)
+end)
+
+describe("completion words", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/mail.lua"] = "return function() end\n",
+      ["handlers/later.lua"] = "return function() end\n",
+      ["schedules/night.lua"] = 'return { handler = "mail", cycle = "0 3 * * *" }\n',
+      ["processes/order.lua"] = 'local step = require "moonshift.process".words()\n'
+        .. 'return { step "charge" { run = "mail", async = true } }\n',
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  -- The candidates for the last of these words.
+  local function words(...)
+    local status, output, errors = place.run("completion", "words", "--", ...)
+    assert.equal("0 ", status .. " " .. errors)
+    local list = {}
+    for word in output:gmatch("([^\t\n]+)\t") do
+      list[#list + 1] = word
+    end
+    return table.concat(list, " ")
+  end
+
+  it("are the folder's where there is no store", function()
+    assert.equal("later mail", words("enqueue", ""))
+    assert.equal("night", words("schedule", "run", ""))
+    assert.equal("", words("job", "show", ""))
+    assert.is_nil(io.open(place.store))
+  end)
+
+  it("are the store's where there is one", function()
+    place.run("enqueue", "mail")
+    place.run("enqueue", "later")
+    local ids = words("job", "show", "") -- the schedule has a job, too
+    assert.equal("3 2 1", ids)
+    assert.equal(ids, words("job", "priority", "9", ""))
+    assert.equal("2", words("job", "retry", "1", "2"))
+    place.run("process", "start", "order")
+    assert.equal("order", words("process", "start", ""))
+    assert.equal("order", words("instance", "list", "--process=o"):gsub("^%-%-process=", ""))
+    assert.matches("^%d+$", words("instance", "why", ""))
+    assert.equal("mail,later", words("job", "list", "--handler", "mail,la"))
+    assert.equal("later mail log noop", words("enqueue", ""))
+  end)
+
+  it("are of the store and the folder that stand before", function()
+    place.run("enqueue", "mail")
+    local status, output = program.run({ "completion", "words", "--", "-C", place.path, "--store",
+      "sqlite:" .. place.store, "job", "show", "" }, { dir = "/tmp" })
+    assert.equal("0 2\tmail\n1\tmail\n", status .. " " .. output)
+  end)
+
+  it("are those of a list's help, of a setting, or of a usage", function()
+    assert.equal("error warn info debug", words("run", "--log-level", ""))
+    assert.equal("none failures full", words("run", "--history", ""))
+    assert.equal("", words("run", "--retry", ""))
+    assert.equal("never", words("history", "removal-time", "n"))
+    assert.equal("due", words("job", "list", "--sort", "du"))
+  end)
+
+  it("are none, and nothing is said, where something is wrong", function()
+    place.write("moonshift.lua", "return {")
+    place.write("moonshift.db", "no database")
+    assert.equal("", words("job", "show", ""))
+    assert.equal("later mail", words("enqueue", ""))
+    assert.equal("", words("nonsense", "x", "--what", ""))
+    assert.equal("", words("job", "nonsense", ""))
+  end)
+
+  it("wait for no server that is silent", function()
+    local begun = os.time()
+    assert.equal("", words("--store", "postgres://192.0.2.1/jobs", "job", "show", ""))
+    assert.is_true(os.time() - begun < 5)
   end)
 end)
