@@ -237,15 +237,19 @@ bool is_one_of(const char *word, const char *const *names) {
     return *names != NULL;
 }
 
+/* How many edits lead from a word of so many letters to one that may be meant. */
+static size_t edits_meant(size_t letters) {
+    if (letters < 5)
+        return letters > 1;
+    return letters < 12 ? 2 : letters / 4;
+}
+
 const char *suggest(const char *word, const char *const *names) {
     size_t size = strlen(word);
     if (size == 0 || size > WORD_MAX)
         return NULL;
     const char *closest = NULL;
-    size_t limit = size / 3 > 2 ? size / 3 : 2;
-    if (limit >= size)
-        limit = size - 1; /* nothing of the word would be left */
-    size_t least = limit + 1;
+    size_t least = edits_meant(size - strspn(word, "-")) + 1;
     for (; *names; names++) {
         size_t length = strlen(*names);
         if (length > WORD_MAX)

@@ -85,10 +85,62 @@ static bool group_unknown(const char *first, const char *second, const char **na
     return false;
 }
 
+/* What other programs call it. */
+static const char *foreign_verb(const char *word) {
+    static const char *const words[][2] = {
+        {"top", "stats, executor list"},
+        {"status", "stats"},
+        {"health", "stats, check --store"},
+        {"info", "stats"},
+        {"metrics", "stats"},
+        {"ps", "job list --state locked"},
+        {"jobs", "job list"},
+        {"queue", "job list"},
+        {"queues", "definition list"},
+        {"tail", "log --follow"},
+        {"start", "run"},
+        {"serve", "run"},
+        {"work", "run"},
+        {"worker", "run"},
+        {"add", "enqueue"},
+        {"push", "enqueue"},
+        {"submit", "enqueue"},
+        {"new", "init"},
+        {"upgrade", "store migrate"},
+        {"cron", "schedule list"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], word) == 0)
+            return words[i][1];
+    return NULL;
+}
+
+/* Names the verbs whose second word this is, and what other programs call so. False: there are
+ * none. */
+static bool bare_word(const char *word, struct error *error) {
+    struct text list = {0};
+    const char *foreign = foreign_verb(word);
+    if (foreign)
+        text_add(&list, "%s", foreign);
+    for (const struct cli_command *const *group = verb_groups; *group; group++)
+        for (const struct cli_command *command = *group; command->name; command++) {
+            const char *second = strchr(command->name, ' ');
+            if (second && strcmp(second + 1, word) == 0)
+                text_add(&list, "%s%s", list.size ? ", " : "", command->name);
+        }
+    bool found = list.data != NULL;
+    if (found)
+        error_set(error, ERROR_USAGE, "unknown verb \"%s\" (expected %s)", word, list.data);
+    text_clear(&list);
+    return found;
+}
+
 bool verb_unknown(const char *first, const char *second, struct error *error) {
     const char *names[VERBS_MAX] = {NULL};
     if (group_words(first, names, VERBS_MAX) > 0)
         return group_unknown(first, second && second[0] != '-' ? second : NULL, names, error);
+    if (bare_word(first, error))
+        return false;
     char words[VERBS_MAX][32];
     size_t count = 0;
     for (const struct cli_command *const *group = verb_groups; *group; group++)

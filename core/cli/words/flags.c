@@ -142,7 +142,15 @@ static bool foreign_flag(const char *name, struct error *error) {
     return here || hint;
 }
 
+/* What other programs call --json. */
+static bool is_format(const char *name) {
+    static const char *const names[] = {"-o", "--output", "--format", NULL};
+    return is_one_of(name, names);
+}
+
 static bool unknown_flag(const struct cli_command *command, const char *name, struct error *error) {
+    if (is_format(name))
+        return error_set(error, ERROR_USAGE, "unknown flag \"%s\" (here: --json)", name);
     if (command->takes_settings && foreign_flag(name, error))
         return false;
     struct names names = {0};
@@ -202,7 +210,7 @@ static bool flag_read(struct flags *flags, int argc, char **argv, int *at, struc
     char *name = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
     if (!name)
         return error_no_memory(error);
-    struct flag flag;
+    struct flag flag = {0};
     const char *value = equals ? equals + 1 : NULL;
     bool fine = true;
     if (!flag_find(flags->command, name, &flag))

@@ -29,6 +29,17 @@ describe("the program", function()
     assert.equal('moonshift: unknown verb "job lst" (did you mean "job list"?)\n', errors)
   end)
 
+  it("names the verbs behind a word that people type alone", function()
+    local function expected(...)
+      return (select(3, program.run { ... })):match("%(expected (.*)%)\n$")
+    end
+    assert.equal("job why, instance why", expected("why", "1"))
+    assert.matches("^job list, definition list, ", expected("list"))
+    assert.equal("stats, executor list", expected("top"))
+    assert.equal("run, process start", expected("start"))
+    assert.equal("job list", expected("jobs"))
+  end)
+
   it("names the verbs of a group", function()
     local status, errors = refused("incident")
     assert.equal(2, status)

@@ -36,18 +36,6 @@ static bool progress_write(const struct cli *cli, const struct list *list, json_
 
 static const struct listing listing = {ASK_JOBS, "jobs", .write = progress_write, .counted = true};
 
-/* Says of a job that is gone where its story is. */
-static void gone(struct engine *engine, int64_t id, struct error *error) {
-    json_t *question = json_pack("{s{sI},si}", "filters", "job", (json_int_t)id, "limit", 1);
-    struct error none = {0};
-    json_t *entries = engine_ask(engine, ASK_LOG, question, &none);
-    if (json_array_size(entries) > 0)
-        error_set(error, ERROR_NOT_FOUND, "job %lld has ended (see moonshift log --job %lld)",
-                  (long long)id, (long long)id);
-    json_decref(entries);
-    json_decref(question);
-}
-
 /* The job that the first argument names. NULL: error. */
 static json_t *job_read(struct cli *cli, const struct flags *flags, int64_t *id,
                         struct error *error) {
@@ -56,8 +44,6 @@ static json_t *job_read(struct cli *cli, const struct flags *flags, int64_t *id,
     struct engine *engine = setup_reader(cli, flags, error);
     json_t *question = json_pack("{sI}", "id", (json_int_t)*id);
     json_t *job = engine ? engine_ask(engine, ASK_JOB, question, error) : NULL;
-    if (engine && !job && error->code == ERROR_NOT_FOUND)
-        gone(engine, *id, error);
     json_decref(question);
     engine_close(engine);
     return job;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- check ---- */
 
@@ -41,8 +42,20 @@ static struct folder *folder_of_file(const char *path, struct error *error) {
     return folder;
 }
 
+/* A name with such an end means a file, whether it is there or not. */
+static bool names_file(const char *name) {
+    static const char *const ends[] = {".bpmn", ".xml", ".lua"};
+    size_t size = name ? strlen(name) : 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (size > strlen(ends[i]) && strcmp(name + size - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Takes the file, or else the script folder. */
 static bool take_folder(struct cli *cli, const char *file, struct error *error) {
+    if (names_file(file) && access(file, F_OK) != 0)
+        return error_set(error, ERROR_CONFIG, "file \"%s\": %s", file, strerror(errno));
     if (!is_file(file))
         return setup_needs_folder(cli, error) && setup_folder(cli, error) && setup_file(cli, error);
     cli->folder = folder_of_file(file, error);

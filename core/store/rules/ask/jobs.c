@@ -2,6 +2,7 @@
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/job/question.h"
+#include "store/rules/record/history.h"
 #include "time/cycle.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *er
     json_t *job = json_incref(json_array_get(jobs, 0));
     json_decref(wanted);
     if (jobs && !job)
-        error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
+        history_missing(store, id, error);
     json_decref(jobs);
     if (job && !job_details(store, id, job, error)) {
         json_decref(job);

@@ -5,6 +5,7 @@
 #include "store/rules/place/admission.h"
 #include "store/rules/place/fair_share.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
@@ -12,8 +13,7 @@
 
 static bool change_load(struct store *store, int64_t id, struct job_row *row, struct error *error) {
     enum answer found = row_load(store, id, row, error);
-    return found == YES ||
-           (found == NO && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id));
+    return found == YES || (found == NO && history_missing(store, id, error));
 }
 
 bool change_check(struct store *store, const struct change *change, struct ids ids,

@@ -10,10 +10,32 @@
     " FROM live j LEFT JOIN locks l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"             \
     " CROSS JOIN (SELECT "
 
+/* A word of other systems, and where such jobs are found here. */
+static bool state_known(const struct filter *filter, const char *state, struct error *error) {
+    static const char *const others[][2] = {
+        {"failed", "a job that waits for its retry is scheduled, one that has given up is dead;"
+                   " the log has the failures: moonshift log --outcome failed"},
+        {"running", "a job that an executor has taken is locked"},
+        {"pending", "a job that may run is ready, one with a later date is scheduled"},
+        {"queued", "a job that may run is ready, one with a later date is scheduled"},
+        {"completed", "a job that has ended is in the log: moonshift log --outcome successful"},
+        {"successful", "a job that has ended is in the log: moonshift log --outcome successful"},
+        {"cancelled", "a job that has ended is in the log: moonshift log --outcome cancelled"},
+    };
+    for (size_t i = 0; state && i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i][0], state) == 0)
+            return error_set(error, ERROR_INVALID, "filter \"%s\": \"%s\" is no state (%s)",
+                             filter->name, state, others[i][1]);
+    return true;
+}
+
 static bool filter_state(struct query *query, const struct filter *filter, const json_t *value,
                          struct error *error) {
     static const char *const names[] = {"ready",     "scheduled", "locked", "waiting",
                                         "suspended", "dead",      NULL};
+    for (size_t i = 0; i < filter_count(value); i++)
+        if (!state_known(filter, json_string_value(filter_value(value, i)), error))
+            return false;
     /* One state alone can be found through its index. */
     if (json_is_string(value) && strcmp(json_string_value(value), "dead") == 0)
         query_add(query, "j.retries=0 AND ");

@@ -1,5 +1,6 @@
 /* recycle.c - an operator gives a job that waits for its date another cycle (rules §11, §14). */
 #include "store/rules/job/change.h"
+#include "store/rules/record/history.h"
 #include "time/repeat.h"
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static bool terms_read(struct store *store, const struct change *change, int64_t
                                "i", job);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
-        return step == NO && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)job);
+        return step == NO && history_missing(store, job, error);
     bool fine = terms_take(row, change, job, terms, error);
     row_done(row);
     return fine;

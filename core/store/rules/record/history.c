@@ -267,6 +267,18 @@ enum answer history_find(struct store *store, int64_t job, struct ended *ended,
     return YES;
 }
 
+bool history_missing(struct store *store, int64_t job, struct error *error) {
+    struct ended ended;
+    long long id = (long long)job;
+    enum answer found = history_find(store, job, &ended, error);
+    if (found == YES)
+        error_set(error, ERROR_NOT_FOUND, "job %lld has ended (see moonshift log --job %lld)", id,
+                  id);
+    else if (found == NO)
+        error_set(error, ERROR_NOT_FOUND, "no job %lld", id);
+    return false;
+}
+
 bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error) {
     struct ended ended;
     if (!outcome->lines || store->rules->history != HISTORY_FULL)

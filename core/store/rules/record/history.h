@@ -61,6 +61,9 @@ struct ended {
 enum answer history_find(struct store *store, int64_t job, struct ended *ended,
                          struct error *error);
 
+/* Refuses a job that is not there, and says of one that has ended where its story is. False. */
+bool history_missing(struct store *store, int64_t job, struct error *error);
+
 /* Of a run whose lock is gone: kept where its job was cancelled, which has its entry already. */
 bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error);
 

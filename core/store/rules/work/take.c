@@ -5,6 +5,7 @@
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/process/frame_page.h"
+#include "store/rules/record/history.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
@@ -71,7 +72,7 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
     struct job_row row;
     enum answer found = row_load(store, id, &row, error);
     if (found == NO)
-        error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
+        history_missing(store, id, error);
     if (found != YES)
         return false;
     int64_t token = meta_token(store);

@@ -29,6 +29,17 @@ describe("flags", function()
     assert.equal('moonshift: unknown flag "--xyzzy" (see moonshift help version)\n', errors)
   end)
 
+  it("of one letter resemble no other one", function()
+    local status, _, errors = program.run { "job", "list", "-n", "5" }
+    assert.equal('2 moonshift: unknown flag "-n" (see moonshift help job list)\n',
+      status .. " " .. errors)
+  end)
+
+  it("for another form of output lead to --json", function()
+    local _, _, errors = program.run { "job", "list", "-o", "json" }
+    assert.equal('moonshift: unknown flag "-o" (here: --json)\n', errors)
+  end)
+
   it("of settings are known to run and suggested", function()
     local status, errors = refused("run", "--lock-tme", "PT1M")
     assert.equal(2, status)

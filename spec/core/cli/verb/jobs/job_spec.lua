@@ -245,9 +245,21 @@ describe("job", function()
     it("says of a job that has ended where its story is", function()
       place.run("enqueue", "work")
       place.run("run", "--drain")
-      local status, _, errors = place.run("job", "show", "1")
-      assert.equal(4, status)
+      for _, verb in ipairs { "show", "retry", "cancel", "execute" } do
+        local status, _, errors = place.run("job", verb, "1")
+        assert.equal("4 moonshift: job 1 has ended (see moonshift log --job 1)\n",
+          status .. " " .. errors)
+      end
+      local _, _, errors = place.run("job", "cycle", "R/PT1H", "1")
       assert.equal("moonshift: job 1 has ended (see moonshift log --job 1)\n", errors)
+    end)
+
+    it("says where jobs are found that other systems call otherwise", function()
+      place.run("enqueue", "work")
+      local status, _, errors = place.run("job", "list", "--state", "failed")
+      assert.equal('2 moonshift: filter "state": "failed" is no state (a job that waits for its '
+        .. "retry is scheduled, one that has given up is dead; the log has the failures: "
+        .. "moonshift log --outcome failed)\n", status .. " " .. errors)
     end)
 
     it("refuses an id that is none", function()

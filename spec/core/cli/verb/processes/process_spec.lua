@@ -134,6 +134,11 @@ describe("process show --lua", function()
       ["b.bpmn"] = "<definitions>" }
     local status, _, errors = place.run("process", "show", "q", "--lua")
     assert.same({ 4, 'moonshift: no process "q" in the script folder\n' }, { status, errors })
+    for _, verb in ipairs { "check", "show" } do
+      status, _, errors = place.run("process", verb, "gone.bpmn")
+      assert.same({ 78, 'moonshift: file "gone.bpmn": No such file or directory\n' },
+        { status, errors })
+    end
     status, _, errors = place.run("process", "show", "b.bpmn", "--lua")
     assert.same({ 1, "b.bpmn:1:14: no element found\nmoonshift: b.bpmn: 1 problem\n" },
       { status, errors })
