@@ -143,8 +143,12 @@ local function spec_of(given)
     end
     spec.config = inline
   end
-  spec.retries, spec.job_retries = spec.job_retries or spec.retries, nil
-  spec.priority, spec.job_priority = spec.job_priority or spec.priority, nil
+  for _, own_key in ipairs { "retries", "priority" } do
+    local long = "job_" .. own_key
+    if spec[long] ~= nil then
+      spec[own_key], spec[long] = spec[long], nil
+    end
+  end
   return spec
 end
 
@@ -191,10 +195,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Batch:suspend(given)
-  local jobs_only = options.only(given, "suspend", { jobs_only = true }).jobs_only
-  if jobs_only ~= nil and type(jobs_only) ~= "boolean" then
-    error(("jobs_only is %s (expected true or false)"):format(show(jobs_only)), 2)
-  end
+  local jobs_only = options.only(given, "suspend", { jobs_only = "flag" }).jobs_only
   return operate(self, "suspend_batch", { jobs_only = jobs_only })
 end
 
@@ -204,10 +205,8 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Batch:set_priority(priority)
-  if math.type(priority) ~= "integer" then
-    error(("priority is %s (expected an integer)"):format(show(priority)), 2)
-  end
-  return operate(self, "set_batch_priority", { priority = priority })
+  local wanted = options.value(priority, "priority", "integer")
+  return operate(self, "set_batch_priority", { priority = wanted })
 end
 
 --- Sets when the batch goes from the history. It must have ended.
@@ -236,10 +235,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Batch:delete(given)
-  local history = options.only(given, "delete", { history = true }).history
-  if history ~= nil and type(history) ~= "boolean" then
-    error(("history is %s (expected true or false)"):format(show(history)), 2)
-  end
+  local history = options.only(given, "delete", { history = "flag" }).history
   return operate(self, "delete_batch", { history = history })
 end
 

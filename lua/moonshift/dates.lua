@@ -5,27 +5,12 @@ local options = require "moonshift.options"
 local rules = core.rules
 
 local COUNT_MAX = 10000
-local KEYS = { zone = true, after = true, count = true, origin = true }
-
-local function check_text(value, what)
-  if type(value) ~= "string" then
-    error(("%s is a %s (expected text)"):format(what, type(value)), 4)
-  end
-end
-
-local function check(cycle, given)
-  check_text(cycle, "cycle")
-  for _, key in ipairs { "zone", "after", "origin" } do
-    if given[key] ~= nil then
-      check_text(given[key], key)
-    end
-  end
-end
+local KEYS = { zone = "name", after = "instant", count = "integer", origin = "instant" }
 
 -- ms of each date, or nil, message.
 local function compute(cycle, given)
   local count = given.count or 5
-  if math.type(count) ~= "integer" or count < 1 or count > COUNT_MAX then
+  if count < 1 or count > COUNT_MAX then
     return nil, ("count %s: expected a whole number from 1 to %d"):format(count, COUNT_MAX)
   end
   local after, after_problem = rules.time(given.after or core.system_clock():now())
@@ -50,7 +35,7 @@ end
 ---@return moonshift.code? code of a failure
 return function(cycle, given)
   given = options.only(given, "dates", KEYS)
-  check(cycle, given)
+  options.value(cycle, "cycle", "text")
   local dates, message = compute(cycle, given)
   if not dates then
     return nil, message, "invalid"

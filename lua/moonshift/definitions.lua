@@ -2,7 +2,6 @@
 -- jobs. engine:definition(name) makes it; it shows the moment when it was asked for.
 local options = require "moonshift.options"
 local query = require "moonshift.query"
-local show = require "moonshift.show"
 
 --- What the store knows of a handler by its name: the fields of its row, and what can be done to
 --- its jobs.
@@ -14,34 +13,9 @@ local Definition = {}
 Definition.__index = Definition
 Definition.__name = "moonshift.definition"
 
-local SUSPENSION = { include_jobs = true, at = true, dry_run = true }
+local SUSPENSION = { include_jobs = "flag", at = "instant", dry_run = "flag" }
 
 local definitions = {}
-
-local function check_integer(value, name)
-  local integer = type(value) == "number" and math.tointeger(value)
-  if not integer then
-    error(("%s is %s (expected an integer)"):format(name, show(value)), 3)
-  end
-  return integer
-end
-
--- The option `name`, true or false or absent.
-local function check_flag(given, name)
-  local value = given[name]
-  if value ~= nil and type(value) ~= "boolean" then
-    error(("%s is %s (expected true or false)"):format(name, show(value)), 3)
-  end
-  return value
-end
-
-local function check_instant(given, name)
-  local value = given[name]
-  if value ~= nil and type(value) ~= "string" then
-    error(("%s is %s (expected an instant as text)"):format(name, show(value)), 3)
-  end
-  return value
-end
 
 local function operate(self, verb, command, given)
   command.verb, command.definition = verb, self.name
@@ -62,13 +36,9 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Definition:set_retries(retries, given)
-  given = options.only(given, "set_retries", { due = true, dry_run = true })
-  local count = check_integer(retries, "retries")
-  if count < 0 then
-    error(("retries is %d (expected 0 or more)"):format(count), 2)
-  end
-  return operate(self, "set_definition_retries",
-    { retries = count, due = check_instant(given, "due") }, given)
+  given = options.only(given, "set_retries", { due = "instant", dry_run = "flag" })
+  local count = options.value(retries, "retries", "count")
+  return operate(self, "set_definition_retries", { retries = count, due = given.due }, given)
 end
 
 --- Sets a priority that goes before the handler's own, for jobs that are created from now on.
@@ -78,10 +48,9 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Definition:override_priority(priority, given)
-  given = options.only(given, "override_priority", { cascade = true, dry_run = true })
-  local cascade = check_flag(given, "cascade")
-  return operate(self, "override_priority",
-    { priority = check_integer(priority, "priority"), cascade = cascade }, given)
+  given = options.only(given, "override_priority", { cascade = "flag", dry_run = "flag" })
+  local wanted = options.value(priority, "priority", "integer")
+  return operate(self, "override_priority", { priority = wanted, cascade = given.cascade }, given)
 end
 
 --- Gives later jobs the handler's own priority again.
@@ -90,7 +59,7 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Definition:clear_override(given)
-  given = options.only(given, "clear_override", { dry_run = true })
+  given = options.only(given, "clear_override", { dry_run = "flag" })
   return operate(self, "clear_override", {}, given)
 end
 
@@ -102,8 +71,7 @@ end
 function Definition:suspend(given)
   given = options.only(given, "suspend", SUSPENSION)
   return operate(self, "suspend_definition",
-    { include_jobs = check_flag(given, "include_jobs"), at = check_instant(given, "at") },
-    given)
+    { include_jobs = given.include_jobs, at = given.at }, given)
 end
 
 --- Ends the suspension.
@@ -114,8 +82,7 @@ end
 function Definition:activate(given)
   given = options.only(given, "activate", SUSPENSION)
   return operate(self, "activate_definition",
-    { include_jobs = check_flag(given, "include_jobs"), at = check_instant(given, "at") },
-    given)
+    { include_jobs = given.include_jobs, at = given.at }, given)
 end
 
 -- `row` as the store tells it; its override_priority is `override` here, beside the method.

@@ -8,7 +8,7 @@ local function registration(deployment, executor)
   local integer = type(id) == "number" and math.tointeger(id)
   if not integer then
     error(("deployment is %s (expected an id)"):format(show(id)), 3)
-  elseif executor ~= nil and (type(executor) ~= "string" or executor == "") then
+  elseif executor == "" then
     error(("executor is %s (expected a name)"):format(show(executor)), 3)
   end
   return integer, executor
@@ -32,7 +32,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:register(deployment, given)
-  local executor = options.only(given, "register", { executor = true }).executor
+  local executor = options.only(given, "register", { executor = "name" }).executor
   local id, name = registration(deployment, executor)
   return self.core:command { verb = "register", deployment = id, executor = name }
 end
@@ -44,7 +44,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:unregister(deployment, given)
-  local executor = options.only(given, "unregister", { executor = true }).executor
+  local executor = options.only(given, "unregister", { executor = "name" }).executor
   local id, name = registration(deployment, executor)
   return self.core:command { verb = "unregister", deployment = id, executor = name }
 end
@@ -56,7 +56,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:delete_deployment(deployment, given)
-  local try = options.only(given, "delete_deployment", { dry_run = true }).dry_run
+  local try = options.only(given, "delete_deployment", { dry_run = "flag" }).dry_run
   local id = registration(deployment)
   return self.core:command({ verb = "delete_deployment", deployment = id }, try)
 end

@@ -81,25 +81,7 @@ local function dry(given, verb)
   if type(given) == "string" then
     given = nil
   end
-  return options.only(given, verb, { dry_run = true })
-end
-
--- An integer, not below `least` if that is given.
-local function check_integer(value, name, least)
-  local integer = type(value) == "number" and math.tointeger(value)
-  if not integer then
-    error(("%s is %s (expected an integer)"):format(name, show(value)), 3)
-  elseif least and integer < least then
-    error(("%s is %d (expected %d or more)"):format(name, integer, least), 3)
-  end
-  return integer
-end
-
-local function check_instant(value, name)
-  if value ~= nil and type(value) ~= "string" then
-    error(("%s is a %s (expected an instant as text, or nil)"):format(name, type(value)), 3)
-  end
-  return value
+  return options.only(given, verb, { dry_run = "flag" })
 end
 
 --- Creates a job. The job is on disk when this returns.
@@ -110,11 +92,8 @@ end
 ---@return string outcome "created", "kept", "replaced", or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:enqueue(handler, payload, given)
-  if type(handler) ~= "string" then
-    error(("handler is %s (expected a name)"):format(show(handler)), 2)
-  elseif given ~= nil and type(given) ~= "table" then
-    error(("options is %s (expected a table)"):format(show(given)), 2)
-  end
+  options.value(handler, "handler", "name")
+  options.maybe(given, "options", "object")
   return self.core:enqueue(handler, payload, given)
 end
 
@@ -188,9 +167,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:definition(name)
-  if type(name) ~= "string" then
-    error(("name is a %s (expected text)"):format(type(name)), 2)
-  end
+  options.value(name, "name", "text")
   local row, message, code = self:definitions({ name = name }):one()
   if not row then
     return nil, message or ('unknown definition "%s"'):format(name), code or "not_found"
@@ -209,7 +186,7 @@ function Engine:execute(what, given)
   if type(given) == "string" then -- execute(engine:enqueue(…)): enqueue's second value came along
     given = nil
   end
-  local force = options.only(given, "execute", { force = true }).force
+  local force = options.only(given, "execute", { force = "flag" }).force
   if type(what) ~= "table" then
     return self.core:execute(ids.one(what, 2), force)
   end
@@ -229,8 +206,8 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:drain(given)
-  local max = options.only(given, "drain", { max = true }).max
-  return self.core:drain(check_integer(max or RUNS_MAX, "max", 1))
+  local max = options.only(given, "drain", { max = "positive" }).max
+  return self.core:drain(max or RUNS_MAX)
 end
 
 --- Takes one turn without threads: settles, acquires and runs.
@@ -256,10 +233,9 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_retries(what, retries, given)
-  given = options.only(given, "set_retries", { due = true, dry_run = true })
-  local due = check_instant(given.due, "due")
-  return apply(self, "set_retries", what,
-    { retries = check_integer(retries, "retries", 0), due = due }, given)
+  given = options.only(given, "set_retries", { due = "instant", dry_run = "flag" })
+  local count = options.value(retries, "retries", "count")
+  return apply(self, "set_retries", what, { retries = count, due = given.due }, given)
 end
 
 --- Sets the configured number of retries, and resolves the incidents of the jobs.
@@ -269,8 +245,8 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:retry(what, given)
-  given = options.only(given, "retry", { due = true, dry_run = true })
-  return apply(self, "retry", what, { due = check_instant(given.due, "due") }, given)
+  given = options.only(given, "retry", { due = "instant", dry_run = "flag" })
+  return apply(self, "retry", what, { due = given.due }, given)
 end
 
 --- Sets the priority of jobs. A running job is not disturbed.
@@ -281,8 +257,8 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_priority(what, priority, given)
-  return apply(self, "set_priority", what, { priority = check_integer(priority, "priority") },
-    dry(given, "set_priority"))
+  local wanted = options.value(priority, "priority", "integer")
+  return apply(self, "set_priority", what, { priority = wanted }, dry(given, "set_priority"))
 end
 
 --- Sets the due date of jobs.
@@ -293,8 +269,8 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_due(what, due, given)
-  given = options.only(given, "set_due", { cascade = true, dry_run = true })
-  local instant = check_instant(due, "due")
+  given = options.only(given, "set_due", { cascade = "flag", dry_run = "flag" })
+  local instant = options.maybe(due, "due", "instant")
   return apply(self, "set_due", what, { due = instant == nil and null or instant,
     cascade = given.cascade }, given)
 end
@@ -306,7 +282,7 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:recalculate_due(what, given)
-  given = options.only(given, "recalculate_due", { from_creation = true, dry_run = true })
+  given = options.only(given, "recalculate_due", { from_creation = "flag", dry_run = "flag" })
   return apply(self, "recalculate_due", what, { from_creation = given.from_creation }, given)
 end
 
@@ -318,7 +294,7 @@ end
 ---@return any note "batch", what stayed undone, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_cycle(what, cycle, given)
-  given = options.only(given, "set_cycle", { zone = true, misfire = true, dry_run = true })
+  given = options.only(given, "set_cycle", { zone = "name", misfire = "name", dry_run = "flag" })
   if type(cycle) ~= "string" then
     error(('cycle is %s (expected a text such as "R/PT2H" or "0 3 * * *")'):format(show(cycle)), 2)
   end
@@ -378,14 +354,14 @@ end
 
 -- Not called in tail position: misuse is told beyond the frame of the verb.
 local function instance_verb(self, verb, instance, given)
-  given = options.only(given, verb, { at = true, hierarchy = true, dry_run = true })
+  given = options.only(given, verb, { at = "instant", hierarchy = "flag", dry_run = "flag" })
   if math.type(instance) == "integer" then
     instance = tostring(instance)
   elseif type(instance) ~= "string" then
     error(("instance is %s (expected its key, or the id of a process instance)"):format(
       show(instance)), 3)
   end
-  local command = { verb = verb, instance = instance, at = check_instant(given.at, "at"),
+  local command = { verb = verb, instance = instance, at = given.at,
     hierarchy = given.hierarchy }
   return options.operate(self.core, command, given)
 end
@@ -419,9 +395,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:annotate(incident, note)
-  if type(note) ~= "string" then
-    error(("note is %s (expected a text)"):format(show(note)), 2)
-  end
+  options.value(note, "note", "text")
   local touched, message, code =
     self.core:command { verb = "annotate", incident = ids.one(incident, 2), note = note }
   return touched, message, code
@@ -434,7 +408,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:resolve(incident, given)
-  local note = options.only(given, "resolve", { note = true }).note
+  local note = options.only(given, "resolve", { note = "text" }).note
   local touched, message, code =
     self.core:command { verb = "resolve", incident = ids.one(incident, 2), note = note }
   return touched, message, code
@@ -461,8 +435,8 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:executors(given)
-  local gone = options.only(given, "executors", { gone = true }).gone
-  return self.core:ask("executors", nil, { all = gone and true or false })
+  local gone = options.only(given, "executors", { gone = "flag" }).gone
+  return self.core:ask("executors", nil, { all = gone or false })
 end
 
 --- Tells an executor to take nothing more.
@@ -475,6 +449,7 @@ function Engine:drain_executor(who, draining)
   if type(who) ~= "string" and not math.tointeger(who) then
     error(("executor is %s (expected a name or an id)"):format(show(who)), 2)
   end
+  options.maybe(draining, "draining", "flag")
   return self.core:command {
     verb = draining == false and "resume" or "drain", executor = tostring(who),
   }

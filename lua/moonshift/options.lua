@@ -1,5 +1,6 @@
 -- Checks the option tables of callers: which keys are known, which of them are settings.
 local core = require "moonshift.core"
+local kinds = require "moonshift.kinds"
 local show = require "moonshift.show"
 
 local null, suggest = core.rules.null, core.rules.suggest
@@ -17,41 +18,40 @@ function options.table(value, what, level)
   return value
 end
 
--- " (did you mean …?)" if one of the names in `known` is near; else "".
-local function hint(key, known)
-  local names = {}
-  for name in pairs(known) do
-    names[#names + 1] = name
+-- value(value, name, kind, level) -> the value as its kind has it; see moonshift.kinds. Raises if
+-- it is of another kind.
+function options.value(value, name, kind, level)
+  local fine, read = kinds.read(kind, value)
+  if not fine then
+    error(("%s is %s (expected %s)"):format(name, show(value), read), (level or 2) + 1)
   end
-  local meant = suggest(tostring(key), names)
-  return meant and (' (did you mean "%s"?)'):format(meant) or ""
+  return read
 end
 
--- The same for a table that has only the keys in `known`.
-function options.only(value, what, known, level)
-  level = level or 3
-  value = options.table(value, what, level)
-  for key in pairs(value) do
-    if not known[key] then
-      error(('%s: unknown key "%s"%s'):format(what, tostring(key), hint(key, known)), level)
-    end
+-- The same for what may be absent.
+function options.maybe(value, name, kind, level)
+  if value == nil then
+    return nil
   end
-  return value
+  return (options.value(value, name, kind, (level or 2) + 1))
+end
+
+-- only(value, what, known, level) -> a copy of the table, which has only the keys in `known`, each
+-- with a value of the kind that stands there. Raises if it has others.
+function options.only(value, what, known, level)
+  local read, message = kinds.only(value, what, known, suggest)
+  return read or error(message, level or 3)
 end
 
 -- Gives the command, or with { dry_run = true } asks how many jobs it would touch.
 function options.operate(store, command, given)
-  local dry = given.dry_run
-  if dry ~= nil and type(dry) ~= "boolean" then
-    error(("dry_run is %s (expected true or false)"):format(show(dry)), 4)
-  end
-  return store:command(command, dry)
+  return store:command(command, given.dry_run)
 end
 
 -- An error of core, which knows settings only: the unknown one may be near to a key in `own`.
 function options.explain(message, own)
   local key = message:match('^unknown setting "([^"]+)"$')
-  return key and message .. hint(key, own) or message
+  return key and message .. kinds.hint(key, own, suggest) or message
 end
 
 -- { 50, nil } and { nil, 100 }: an open side has no place in a Lua list.

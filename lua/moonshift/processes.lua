@@ -7,44 +7,17 @@ local show = require "moonshift.show"
 
 local LIST_MAX = 1000 -- commands in one transaction
 
--- Raises if a name is none. `level` is that of the caller's own error().
-local function check_name(value, what, level)
-  if type(value) ~= "string" then
-    error(("%s is %s (expected a name)"):format(what, show(value)), (level or 2) + 1)
-  end
-  return value
-end
-
-local function check_variables(value, level, what)
-  if value ~= nil and type(value) ~= "table" then
-    error(("%s is %s (expected a table)"):format(what or "variables", show(value)),
-      (level or 2) + 1)
-  end
-  return value
-end
-
-local START = { variables = true, transient = true, types = true, key = true, version = true,
-  tag = true, tenant = true }
-local MESSAGE = { key = true, instance = true, token = true, business_key = true,
-  starts = true, variables = true, transient = true, types = true, keep = true }
-
--- An id that may be missing: a number, or its decimal text as handlers have it.
-local function id_of(value, what, level)
-  local id = math.tointeger(tonumber(value))
-  if value ~= nil and not id then
-    error(("%s is %s (expected the number of one)"):format(what, show(value)), level + 1)
-  end
-  return id
-end
+local START = { variables = "object", transient = "object", types = "object", key = "key",
+  version = "positive", tag = "key", tenant = "key" }
+local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
+  starts = "flag", variables = "object", transient = "object", types = "object", keep = "span" }
 
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
-  given = options.only(given, where .. "start", START, level + 1)
-  return { kind = "start", process = check_name(process, where .. "process", level),
-    variables = check_variables(given.variables, level),
-    transient = check_variables(given.transient, level, "transient"),
-    types = check_variables(given.types, level, "types"), key = given.key,
-    version = given.version, tag = given.tag, tenant = given.tenant }
+  local command = options.only(given, where .. "start", START, level + 1)
+  command.kind = "start"
+  command.process = options.value(process, where .. "process", "name", level)
+  return command
 end
 
 local function message_command(message, given, where, level)
@@ -55,17 +28,13 @@ local function message_command(message, given, where, level)
   elseif given.token ~= nil and (given.instance == nil or given.keep ~= nil) then
     error(where .. "correlate: a token without its instance, or beside keep (expected the token "
       .. "of a subscription and its instance)", level + 1)
-  elseif given.starts ~= nil and (type(given.starts) ~= "boolean" or given.instance ~= nil
-    or given.business_key ~= nil or given.keep ~= nil) then
-    error(where .. "correlate: starts is true or false, without instance, business_key and keep",
-      level + 1)
+  elseif given.starts ~= nil and (given.instance ~= nil or given.business_key ~= nil
+    or given.keep ~= nil) then
+    error(where .. "correlate: starts goes without instance, business_key and keep", level + 1)
   end
-  return { kind = "message", message = check_name(message, where .. "message", level),
-    key = given.key, instance = id_of(given.instance, where .. "instance", level + 1),
-    token = id_of(given.token, where .. "token", level + 1), business_key = given.business_key,
-    starts = given.starts, variables = check_variables(given.variables, level), keep = given.keep,
-    transient = check_variables(given.transient, level, "transient"),
-    types = check_variables(given.types, level, "types") }
+  given.kind = "message"
+  given.message = options.value(message, where .. "message", "name", level)
+  return given
 end
 
 -- Gives the commands of a list { { name, options }, … } in one transaction.
@@ -115,11 +84,10 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:complete(task, variables, given)
-  given = options.only(given, "complete", { transient = true, types = true })
-  return self.core:process { kind = "complete", task = ids.one(task, 2),
-    variables = check_variables(variables),
-    transient = check_variables(given.transient, 2, "transient"),
-    types = check_variables(given.types, 2, "types") }
+  local command = options.only(given, "complete", { transient = "object", types = "object" })
+  command.kind, command.task = "complete", ids.one(task, 2)
+  command.variables = options.maybe(variables, "variables", "object")
+  return self.core:process(command)
 end
 
 --- Gives a message to the one instance that waits for it, else to a start event of that name.
@@ -145,11 +113,10 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:trigger(instance, activity, variables)
-  if activity ~= nil then
-    check_name(activity, "activity")
-  end
+  options.maybe(activity, "activity", "name")
+  options.maybe(variables, "variables", "object")
   return self.core:process { kind = "trigger", instance = ids.one(instance, 2),
-    activity = activity, variables = check_variables(variables) }
+    activity = activity, variables = variables }
 end
 
 --- Ends an instance and all that waits in it. End listeners run.
@@ -159,7 +126,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:cancel_instance(instance, given)
-  local reason = options.only(given, "cancel_instance", { reason = true }).reason
+  local reason = options.only(given, "cancel_instance", { reason = "text" }).reason
   return self.core:process { kind = "cancel", instance = ids.one(instance, 2), reason = reason }
 end
 
@@ -171,16 +138,18 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_variables(instance, variables, given)
-  given = options.only(given, "set_variables", { types = true })
+  local types = options.only(given, "set_variables", { types = "object" }).types
+  options.maybe(variables, "variables", "object")
   return self.core:process { kind = "set", instance = ids.one(instance, 2),
-    variables = check_variables(variables), types = check_variables(given.types, 2, "types") }
+    variables = variables, types = types }
 end
 
 local function process_verb(self, verb, process, given)
   given = options.only(given, verb,
-    { version = true, include_instances = true, at = true, dry_run = true })
-  return options.operate(self.core, { verb = verb, process = check_name(process, "process"),
-    version = given.version, include_instances = given.include_instances, at = given.at }, given)
+    { version = "positive", include_instances = "flag", at = "instant", dry_run = "flag" }, 4)
+  return options.operate(self.core, { verb = verb,
+    process = options.value(process, "process", "name", 3), version = given.version,
+    include_instances = given.include_instances, at = given.at }, given)
 end
 
 --- Suspends a process: nothing of it starts, and its new jobs wait.
@@ -213,7 +182,7 @@ end
 ---@return moonshift.code? code of a failure
 function Engine:claim(task, who)
   local touched, message, code = self.core:command { verb = "set_assignee",
-    task = ids.one(task, 2), assignee = who, claim = true }
+    task = ids.one(task, 2), assignee = options.maybe(who, "who", "key"), claim = true }
   return touched, message, code
 end
 
@@ -225,7 +194,7 @@ end
 ---@return moonshift.code? code of a failure
 function Engine:assign(task, who)
   local touched, message, code = self.core:command { verb = "set_assignee",
-    task = ids.one(task, 2), assignee = who }
+    task = ids.one(task, 2), assignee = options.maybe(who, "who", "key") }
   return touched, message, code
 end
 

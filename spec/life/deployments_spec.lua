@@ -60,7 +60,7 @@ describe("a registration", function()
     end, 'deployment is the string "a" (expected an id)')
     assert.has_error(function()
       engine:register(1, { executor = 5 })
-    end, "executor is 5 (expected a name)")
+    end, "register: executor is 5 (expected a name)")
   end)
 end)
 

@@ -20,7 +20,7 @@ describe("misuse of the engine", function()
     refuses("options is 5 (expected a table)", "enqueue", "a", nil, 5)
     refuses("list is nothing (expected { { handler, payload, options }, … })", "enqueue_many")
     refuses("retries is -1 (expected 0 or more)", "set_retries", 1, -1)
-    refuses("max is 0 (expected 1 or more)", "drain", { max = 0 })
+    refuses("drain: max is 0 (expected 1 or more)", "drain", { max = 0 })
   end)
 
   it("is an option that nobody reads", function()

@@ -75,7 +75,7 @@ describe("an instance of a process", function()
     assert(engine:complete(row.id))
     row = engine:tasks():one()
     assert.same({ "b", "2026-01-02T00:00:00.000Z" }, { row.activity, row.due })
-    assert.equal("c: the due date is soon (expected a time or a span)",
+    assert.equal('c: the due date of the task is the string "soon" (expected a time or a span)',
       (select(2, engine:complete(row.id))))
   end)
 
@@ -292,6 +292,6 @@ describe("an instance of a process", function()
     assert.equal("conflict", (select(3, engine:correlate "claim")))
     assert.error_matches(function()
       engine:correlate("claim", { starts = true, instance = first })
-    end, "starts is true or false, without instance")
+    end, "starts goes without instance")
   end)
 end)

@@ -8,9 +8,10 @@
 #include <string.h>
 
 void process_cause_clear(struct process_cause *cause) {
+    json_decref(cause->command);
     json_decref(cause->object);
     json_decref(cause->frame);
-    cause->object = cause->frame = NULL;
+    cause->command = cause->object = cause->frame = NULL;
 }
 
 /* Copies a member if it is there. */
@@ -288,19 +289,64 @@ static const struct reader *reader_of(const json_t *command) {
 
 static bool check(const struct reader *reader, const json_t *command, struct error *error) {
     const json_t *needed = reader ? json_object_get(command, reader->needed) : NULL;
-    static const char *const objects[] = {"variables", "transient", "types"};
     if (!reader)
         return json_refuse("kind", json_object_get(command, "kind"), "a command to a process",
                            error);
-    if (!needed || json_typeof(needed) != reader->type)
-        return json_refuse(reader->needed, needed, reader->type == JSON_STRING ? "a name" : "an id",
-                           error);
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
-        const json_t *object = json_object_get(command, objects[i]);
-        if (object && !json_is_object(object))
-            return json_refuse(objects[i], object, "an object", error);
+    return (needed && json_typeof(needed) == reader->type) ||
+           json_refuse(reader->needed, needed, reader->type == JSON_STRING ? "a name" : "an id",
+                       error);
+}
+
+/* What a command may be told, and of which type it is. */
+enum told { TOLD_NAME, TOLD_TEXT, TOLD_NUMBER, TOLD_FLAG, TOLD_OBJECT };
+static const struct member {
+    const char *name;
+    enum told type;
+} members[] = {
+    {"key", TOLD_NAME},       {"business_key", TOLD_NAME}, {"tenant", TOLD_NAME},
+    {"tag", TOLD_NAME},       {"activity", TOLD_TEXT},     {"reason", TOLD_TEXT},
+    {"version", TOLD_NUMBER}, {"instance", TOLD_NUMBER},   {"token", TOLD_NUMBER},
+    {"starts", TOLD_FLAG},    {"variables", TOLD_OBJECT},  {"transient", TOLD_OBJECT},
+    {"types", TOLD_OBJECT},
+};
+
+/* An integer is its text. */
+static bool name_read(json_t *command, const char *name, const json_t *value, struct error *error) {
+    char text[24];
+    if (!json_is_integer(value))
+        return json_is_string(value) || json_refuse(name, value, "a text or an integer", error);
+    snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+    return json_put_text(command, name, text) || error_no_memory(error);
+}
+
+static bool member_read(json_t *command, const struct member *member, struct error *error) {
+    const json_t *value = json_object_get(command, member->name);
+    int64_t number;
+    if (!value || json_is_null(value))
+        return true;
+    switch (member->type) {
+    case TOLD_NAME:
+        return name_read(command, member->name, value, error);
+    case TOLD_TEXT:
+        return json_is_string(value) || json_refuse(member->name, value, "a text", error);
+    case TOLD_NUMBER:
+        return json_whole(value, 1, INT64_MAX, &number) ||
+               json_refuse(member->name, value, "a whole number from 1", error);
+    case TOLD_FLAG:
+        return json_is_boolean(value) || json_refuse(member->name, value, "true or false", error);
+    case TOLD_OBJECT:
+        return json_is_object(value) || json_refuse(member->name, value, "an object", error);
     }
-    return true;
+    return error_set(error, ERROR_FAILED, "%s: no code reads it", member->name);
+}
+
+/* A copy of the command, whose names are texts. NULL: error. */
+static json_t *command_copy(const json_t *command, struct error *error) {
+    json_t *copy = json_copy(json_unchanged(command));
+    bool done = copy || error_no_memory(error);
+    for (size_t i = 0; done && i < sizeof members / sizeof *members; i++)
+        done = member_read(copy, &members[i], error);
+    return json_kept(copy, done);
 }
 
 static bool read_parts(struct process_cause *cause, struct engine *engine,
@@ -319,9 +365,10 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
     const struct reader *reader = reader_of(command);
     bool own = false;
     *cause = (struct process_cause){0};
-    if (!check(reader, command, error) || !store_look(engine->store, &own, error))
+    cause->command = check(reader, command, error) ? command_copy(command, error) : NULL;
+    if (!cause->command || !store_look(engine->store, &own, error))
         return false;
-    bool done = read_parts(cause, engine, reader, command, error);
+    bool done = read_parts(cause, engine, reader, cause->command, error);
     store_look_end(engine->store, own);
     if (!done || !cause->instance)
         return done;

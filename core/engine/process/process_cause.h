@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 
 struct process_cause {
+    json_t *command;                 /* as it was given, names as texts; owned */
     json_t *object;                  /* what lua/moonshift/process/commands.lua takes; owned */
     json_t *frame;                   /* of the instance, as ASK_FRAME says it; NULL: none; owned */
     int64_t instance;                /* that it is about; 0: it begins one */

@@ -19,7 +19,8 @@ static bool later_note(struct engine *engine, const struct process_cause *cause,
 }
 
 /* What a message is, without its variables; name NULL: the command is another one. */
-static struct unit_message message_of(const struct process_cause *cause, const json_t *command) {
+static struct unit_message message_of(const struct process_cause *cause) {
+    const json_t *command = cause->command;
     return (struct unit_message){
         .name = json_string_value(json_object_get(command, "message")),
         .key = json_string_value(json_object_get(command, "key")),
@@ -32,7 +33,7 @@ static struct unit_message message_of(const struct process_cause *cause, const j
 bool process_later_write(struct engine *engine, const struct process_cause *cause,
                          const json_t *command, int32_t retries, int64_t *job,
                          struct error *error) {
-    struct unit_message message = message_of(cause, command);
+    struct unit_message message = message_of(cause);
     struct store_order order = {.key = cause->key,
                                 .instance = cause->instance,
                                 .activity = cause->activity[0] ? cause->activity : NULL,

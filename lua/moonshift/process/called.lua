@@ -48,12 +48,12 @@ function called.begin(w, inst, token, step)
   map(w, inst, token, call.into, function(name, value)
     given[name] = value
   end)
-  local key = w:ask(inst, token, call.key)
+  local key = w:text(inst, token, call.key, "the key of the called instance")
   local id = kept.instance(w, inst, token)
   w:await(inst, token, "call")
   token.more = id
   scopes.begin(w, { id = id, version = version_of(w, inst, token, call),
-    key = key ~= nil and tostring(key) or nil, tenant = inst.tenant, variables = given,
+    key = key, tenant = inst.tenant, variables = given,
     parent = inst.id, root = inst.root or inst.id, from = { inst = inst, token = token } })
 end
 

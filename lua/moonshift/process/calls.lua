@@ -2,6 +2,8 @@
 -- what a handler sees of an activity: the host's handle with the activity's own fields.
 local decisions = require "moonshift.process.decisions"
 local kept = require "moonshift.process.kept"
+local kinds = require "moonshift.kinds"
+local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 local variables = require "moonshift.process.variables"
 
@@ -125,27 +127,40 @@ local function effect(call, made)
   return made.id
 end
 
-local function start(call, process, options)
-  options = options or {}
-  return tostring(effect(call, { what = "start", id = call.walk.context.next_instance(),
-    process = process, key = options.key, number = options.version,
-    variables = variables.copy(options.variables or {}, "variables") }))
+local START = { key = "key", version = "positive", variables = "object" }
+local MESSAGE = { key = "key", keep = "span", variables = "object" }
+
+-- Reads a name and the options beside it; misuse is told where the method was called.
+local function given(name, options, what, known, level)
+  local fine, expected = kinds.read("name", name)
+  local read, message = kinds.only(options, what, known, rules.suggest)
+  if not fine then
+    message = ("%s: got %s (expected %s)"):format(what, show(name), expected)
+  end
+  return fine and read or error(message, level + 1)
 end
 
-local function correlate(call, name, options)
-  options = options or {}
-  effect(call, { what = "message", name = name, key = options.key, keep = options.keep,
-    variables = variables.copy(options.variables or {}, "variables") })
+local function start(call, process, options, level)
+  local read = given(process, options, "job:start", START, level or 2)
+  return tostring(effect(call, { what = "start", id = call.walk.context.next_instance(),
+    process = process, key = read.key, number = read.version,
+    variables = variables.copy(read.variables or {}, "variables") }))
+end
+
+local function correlate(call, name, options, level)
+  local read = given(name, options, "job:correlate", MESSAGE, level or 3)
+  effect(call, { what = "message", name = name, key = read.key, keep = read.keep,
+    variables = variables.copy(read.variables or {}, "variables") })
 end
 
 -- The same for each entry { name, options } of a list: what it gives, in their order.
-local function each(call, list, one, what)
+local function each(call, list, one, what, level)
   local made = {}
   for i, entry in ipairs(list) do
     if type(entry) ~= "table" then
       error(("%s: entry %d is %s (expected { name, options })"):format(what, i, show(entry)), 4)
     end
-    made[i] = one(call, entry[1], entry[2])
+    made[i] = one(call, entry[1], entry[2], level)
   end
   return made
 end
@@ -154,7 +169,7 @@ end
 -- { { process, options }, … }: their ids
 function Methods.start(call, process, options)
   if type(process) == "table" then
-    return each(call, process, start, "job:start")
+    return each(call, process, start, "job:start", 3)
   end
   return start(call, process, options)
 end
@@ -163,7 +178,7 @@ end
 -- `keep`, a span, kept so long if nothing waits for it. A list as for start.
 function Methods.correlate(call, name, options)
   if type(name) == "table" then
-    each(call, name, correlate, "job:correlate")
+    each(call, name, correlate, "job:correlate", 4)
     return
   end
   correlate(call, name, options)

@@ -221,13 +221,43 @@ local function listeners_of(c, step, node)
   end
 end
 
+-- The places of the commas in a text that stand in no expression, and one behind its end.
+local function commas_of(text)
+  local places, at = {}, 1
+  while at <= #text do
+    local last = text:match("^[$#]%b{}()", at)
+    if not last and text:sub(at, at) == "," then
+      places[#places + 1] = at
+    end
+    at = last or at + 1
+  end
+  places[#places + 1] = #text + 1
+  return places
+end
+
+-- The parts of a list of names, each a text or an expression of its own; nil for none.
+local function parts_of(c, value, node)
+  if type(value) ~= "string" then
+    return value ~= nil and { compile.value(c, value, node) } or nil
+  end
+  local parts, first = {}, 1
+  for _, comma in ipairs(commas_of(value)) do
+    local part = value:sub(first, comma - 1):match("^%s*(.*)$")
+    if part ~= "" then
+      parts[#parts + 1] = text_value(c, part, node)
+    end
+    first = comma + 1
+  end
+  return parts
+end
+
 local function task_of(c, step, node)
   local candidates = node.candidates or {}
   step.task_name = compile.value(c, node.name, node)
-  step.assignee = compile.value(c, node.assignee, node)
-  step.users = compile.value(c, candidates.users, node)
-  step.groups = compile.value(c, candidates.groups, node)
-  step.due = compile.value(c, node.due, node)
+  step.task_assignee = compile.value(c, node.assignee, node)
+  step.users = parts_of(c, candidates.users, node)
+  step.groups = parts_of(c, candidates.groups, node)
+  step.task_due = compile.value(c, node.due, node)
   step.task_priority = compile.value(c, node.task_priority, node)
   step.form = node.form
 end

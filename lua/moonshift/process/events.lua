@@ -14,14 +14,17 @@ local events = {}
 local Due = {}
 
 function Due.date(w, value)
-  if math.type(value) == "integer" then
-    return value
+  if value:find("^P") then
+    return Due.duration(w, value)
   end
-  return value:find("^P") and Due.duration(w, value) or w.context.time(value)
+  return w.context.time(value)
 end
 
 function Due.duration(w, value)
-  return value:find("^R") and Due.cycle(w, value) or w.context.add_span(w.now, value)
+  if value:find("^R") then
+    return Due.cycle(w, value)
+  end
+  return w.context.add_span(w.now, value)
 end
 
 function Due.cycle(w, value)
@@ -36,11 +39,14 @@ end
 function events.due(w, inst, token, step)
   local timer = step.event.timer
   local value = w:ask(inst, token, timer.text)
-  local good = type(value) == "string" or timer.kind == "date" and math.type(value) == "integer"
-  if not good then
+  local instant = timer.kind == "date" and math.type(value) == "integer"
+  if not instant and type(value) ~= "string" then
     error(("%s: the timer is %s (expected a text such as PT5M)"):format(step.id, show(value)), 0)
   end
-  local due, message = Due[timer.kind](w, value)
+  local due, message = value, nil
+  if not instant then
+    due, message = Due[timer.kind](w, value)
+  end
   if not due then
     error(("%s: %s"):format(step.id, tostring(message)), 0)
   end
@@ -64,9 +70,9 @@ function events.await_message(w, inst, token, step, state)
   if type(name) ~= "string" or name == "" then
     error(("%s: the message is called %s (expected a text)"):format(step.id, show(name)), 0)
   end
-  local key = w:ask(inst, token, event.key)
+  local key = w:text(inst, token, event.key, "the key of the message")
   w:await(inst, token, state, w.unit.subscriptions, { kind = "message", name = name,
-    key = key ~= nil and tostring(key) or "", version = inst.version, activity = step.id })
+    key = key or "", version = inst.version, activity = step.id })
 end
 
 -- ---- watching ----

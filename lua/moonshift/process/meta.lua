@@ -354,7 +354,7 @@ function Process.gateway(name) end
 ---@field variables? table
 ---@field transient? table variables that last until the instance waits
 ---@field types? table<string, string> by names of `variables`, kept beside the values
----@field key? string the business key
+---@field key? string|integer the business key; an integer is its text
 ---@field version? integer the number of a version; else the current one
 ---@field tag? string the newest version with this tag
 ---@field tenant? string
@@ -366,10 +366,10 @@ function Process.gateway(name) end
 
 --- Options of `engine:correlate`: what a receiver must have.
 ---@class moonshift.message_options
----@field key? string of its subscription
+---@field key? string|integer of its subscription; an integer is its text
 ---@field instance? integer
 ---@field token? integer of its subscription, beside `instance`: one of several receivers
----@field business_key? string
+---@field business_key? string|integer
 ---@field starts? boolean true: only a start event, also if an instance waits
 ---@field variables? table set in the receiver
 ---@field transient? table variables of the receiver that last until it waits

@@ -5,6 +5,7 @@
 -- deep recursion. Kinds of activities (nodes/) have enter, proceed and cancel; events.lua has what
 -- interrupts, multi.lua repetition, errors.lua BPMN errors, commands.lua what begins a unit.
 local calls = require "moonshift.process.calls"
+local coerce = require "moonshift.expression.coerce"
 local frame = require "moonshift.process.frame"
 local instance = require "moonshift.process.instance"
 local kept = require "moonshift.process.kept"
@@ -93,6 +94,18 @@ function Walk:ask(inst, token, value)
     return nil
   end
   return found
+end
+
+-- text(inst, token, value, what) -> what it is as a text; nil for none. A list, an object and a
+-- function have none.
+function Walk:text(inst, token, value, what)
+  local found = self:ask(inst, token, value)
+  if found == nil or type(found) == "string" then
+    return found
+  elseif type(found) ~= "number" and type(found) ~= "boolean" then
+    error(("%s: %s is %s (expected a text)"):format(token.at, what, show(found)), 0)
+  end
+  return coerce.text(found)
 end
 
 -- true_for(inst, token, condition): a condition gives true or false, or a text of these.

@@ -74,10 +74,13 @@ static bool filter_any(struct query *query, const struct filter *filter, const j
     query_add(query, count ? " IN (" : " IN (NULL");
     for (size_t i = 0; i < count; i++) {
         const json_t *one = filter_value(value, i);
-        if (!filter_fits(one, kinds))
-            return filter_refuse(filter, expected, error);
         query_add(query, i ? ", " : "");
-        query_bind(query, one);
+        if (filter_fits(one, kinds))
+            query_bind(query, one);
+        else if (json_is_integer(one)) /* is its text */
+            query_bind_new(query, json_sprintf("%lld", (long long)json_integer_value(one)));
+        else
+            return filter_refuse(filter, expected, error);
     }
     query_add(query, ")");
     filter_close(query, filter);

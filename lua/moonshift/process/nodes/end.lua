@@ -20,9 +20,8 @@ function ends.enter(w, inst, token, step)
   if kind == "terminate" then
     return terminate(w, inst, token, step)
   elseif kind == "error" then
-    local message = w:ask(inst, token, step.event.message)
-    return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code,
-      message ~= nil and tostring(message) or nil))
+    local message = w:text(inst, token, step.event.message, "the message of the error")
+    return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code, message))
   end
   if kind == "cancel" then
     return w.compensation.cancel(w, inst, token, step)
