@@ -49,7 +49,7 @@ LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua lu
 
 COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonshift.fish)
 
-BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libpq-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
+BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
 	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql pgbouncer
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
@@ -99,8 +99,8 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	$(patsubst %,spec/examples/%_spec.lua,api_client embedded hello order_process orders thumbnails) \
 	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks intakes kept_messages kill limit \
 	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model \
-	  process_neighbours process_orders process_second_lane process_traces queue rate refused rollback \
-	  schedules together unique)
+	  process_neighbours process_orders process_second_lane process_traces queue rate refused \
+	  requests rollback schedules together unique)
 
 # Twice as many steps at a time as there are processors: half of them wait for something.
 # A step is no part of this make: a process that a spec leaves behind would hold its job server open,

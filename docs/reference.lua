@@ -10,7 +10,7 @@ local reference = {}
 
 -- The files, in the order of the page; and how a call of a class is written.
 local FILES = { "init", "engine", "query", "definitions", "batches", "deployments", "history",
-  "processes", "schedules", "executor", "dates", "testing", "process/meta", "meta" }
+  "processes", "schedules", "executor", "dates", "json", "testing", "process/meta", "meta" }
 local CALLS = {
   ["moonshift"] = "moonshift.", ["moonshift.engine"] = "engine:", ["moonshift.query"] = "query:",
   ["moonshift.definition"] = "definition:", ["moonshift.batch"] = "batch:",
@@ -18,12 +18,13 @@ local CALLS = {
   ["moonshift.activity"] = "job:", ["moonshift.process"] = "process.",
   ["moonshift.job"] = "job:", ["moonshift.job.engine"] = "job.engine:",
   ["moonshift.event"] = "event:", ["moonshift.clocks"] = "moonshift.clock.",
-  ["moonshift.clock"] = "clock:",
+  ["moonshift.clock"] = "clock:", ["moonshift.json"] = "moonshift.json.",
+  ["moonshift.http"] = "http.",
 }
 local ORDER = { "moonshift", "moonshift.engine", "moonshift.query", "moonshift.definition",
   "moonshift.batch", "moonshift.executor", "moonshift.clocks", "moonshift.clock",
-  "moonshift.testing", "moonshift.job", "moonshift.activity", "moonshift.job.engine",
-  "moonshift.event", "moonshift.process" }
+  "moonshift.json", "moonshift.testing", "moonshift.job", "moonshift.activity",
+  "moonshift.job.engine", "moonshift.http", "moonshift.event", "moonshift.process" }
 local ELSEWHERE = { ["moonshift.settings"] = true } -- its fields have a page of their own
 
 local HEAD = [[

@@ -117,6 +117,30 @@ void thread_survive_pipes(void) {
     handle(SIGPIPE, nothing);
 }
 
+static sigset_t pipes(void) {
+    sigset_t broken;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    return broken;
+}
+
+bool thread_hold_pipes(void) {
+    sigset_t broken = pipes(), before;
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    return sigismember(&before, SIGPIPE) == 1;
+}
+
+void thread_release_pipes(bool held) {
+    const struct timespec at_once = {0, 0};
+    sigset_t broken = pipes();
+    int failure = errno;
+    if (!held) {
+        sigtimedwait(&broken, NULL, &at_once);
+        pthread_sigmask(SIG_UNBLOCK, &broken, NULL);
+    }
+    errno = failure;
+}
+
 /* Sections are a few instructions long: spinning for a moment is cheaper than sleeping. */
 void mutex_init(struct mutex *mutex) {
     pthread_mutexattr_t attributes;

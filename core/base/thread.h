@@ -54,6 +54,10 @@ void thread_on_question(void (*then)(int signal));
 /* Writing to a closed pipe is an error, not the end of the program. An empty handler rather than
  * SIG_IGN, which programs started by handlers would inherit. */
 void thread_survive_pipes(void);
+/* The same for what this thread writes until the release, in a program that is not ours. Returns
+ * whether they were held before, for the release. */
+bool thread_hold_pipes(void);
+void thread_release_pipes(bool held);
 
 void mutex_init(struct mutex *mutex);
 void mutex_free(struct mutex *mutex);

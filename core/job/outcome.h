@@ -64,6 +64,7 @@ struct outcome {
     enum outcome_kind kind;
     enum failure_reason reason; /* of a failure */
     bool permanent;             /* the failure said so: no more retries */
+    time_ms retry_after;        /* the failure said so: not due before so many ms; 0: none */
     bool outlived;              /* of a run that was given up and has ended after all: only its
                                    lane is released (rules §8) */
     bool undone;                /* out, of store_settle: refused alone, as if never settled */

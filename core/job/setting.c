@@ -4,6 +4,7 @@
 #include "job/acquisitions.h"
 #include "job/counts.h"
 #include "job/notify.h"
+#include "job/reach.h"
 #include "job/stock.h"
 #include "job/store_url.h"
 #include "time/span.h"
@@ -194,6 +195,10 @@ static bool set_stock(const struct target *target, const json_t *value) {
            set_list(target, value);
 }
 
+static bool set_reach(const struct target *target, const json_t *value) {
+    return reach_check(value, target->label, target->error) && set_list(target, value);
+}
+
 static bool set_acquisitions(const struct target *target, const json_t *value) {
     return acquisitions_set(target->field, value, target->error);
 }
@@ -356,7 +361,7 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
         [SETTING_SCOPE] = set_scope,       [SETTING_ACQUISITIONS] = set_acquisitions,
         [SETTING_FAIR] = set_word,         [SETTING_MISSING] = set_word,
         [SETTING_HISTORY] = set_word,      [SETTING_COUNTS] = set_counts,
-        [SETTING_SPANS] = set_spans,
+        [SETTING_SPANS] = set_spans,       [SETTING_REACH] = set_reach,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -371,6 +376,7 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
         return json_string(text);
     case SETTING_LIST:
     case SETTING_STOCK:
+    case SETTING_REACH:
         return names_from_text(text);
     case SETTING_COUNTS:
         return counts_from_text(text);
@@ -438,7 +444,10 @@ static json_t *list_value(const struct setting *setting, const json_t *list) {
     return list ? json_deep_copy(list) : json_null();
 }
 
-static json_t *pair_value(const int *pair) {
+static json_t *pair_value(enum setting_kind kind, const void *field) {
+    const int *pair = field;
+    if (kind == SETTING_RANGE)
+        return range_value(field);
     return pair[0] == pair[1] ? json_integer(*pair) : json_pack("[i, i]", pair[0], pair[1]);
 }
 
@@ -480,15 +489,15 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
         return shown_value(setting->kind, *(char *const *)field);
     case SETTING_LIST:
     case SETTING_STOCK:
+    case SETTING_REACH:
     case SETTING_NOTIFY:
     case SETTING_COUNTS:
     case SETTING_ACQUISITIONS:
     case SETTING_SPANS:
         return list_value(setting, *(json_t *const *)field);
     case SETTING_RANGE:
-        return range_value(field);
     case SETTING_WORKERS:
-        return pair_value(field);
+        return pair_value(setting->kind, field);
     case SETTING_SCOPE:
         return json_string(*(const bool *)field ? "root" : "instance");
     case SETTING_FAIR:
@@ -526,7 +535,8 @@ static void add_list(struct text *out, const json_t *list, const char *separator
 }
 
 static bool is_names(const struct setting *setting) {
-    return setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK;
+    return setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK ||
+           setting->kind == SETTING_REACH;
 }
 
 char *setting_text(const struct setting *setting, const struct settings *settings) {

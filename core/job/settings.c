@@ -89,6 +89,8 @@ static const struct setting table[] = {
     {"batch_poll_time", SETTING_SPAN, FIELD(batch_poll_time), 1, 0, "PT30S"},
     {"batch_job_priority", SETTING_INT64, FIELD(batch_job_priority), INT64_MIN, INT64_MAX, "0"},
     {"stock", SETTING_STOCK, FIELD(stock), 0, 0, ""},
+    {"http_allow", SETTING_REACH, FIELD(http_allow), 0, 0, ""},
+    {"http_deny", SETTING_REACH, FIELD(http_deny), 0, 0, ""},
     {"request_time_to_live", SETTING_SPAN, FIELD(request_ttl), 1, 0, "P1D"},
     {"patience", SETTING_SPAN, FIELD(patience), 0, 0, "PT5S"},
     {"payload_limit", SETTING_SIZE, FIELD(payload_max), 1, 512 * MIB, "1MiB"},
@@ -153,6 +155,8 @@ void settings_clear(struct settings *settings) {
     free(settings->history_cleanup_zone);
     json_decref(settings->categories);
     json_decref(settings->stock);
+    json_decref(settings->http_allow);
+    json_decref(settings->http_deny);
     json_decref(settings->notify);
     json_decref(settings->invocations_by_type);
     json_decref(settings->history_ttl_by_type);
@@ -168,8 +172,9 @@ static bool copy_value(const struct setting *setting, struct settings *copy) {
     if ((setting->kind == SETTING_TEXT || setting->kind == SETTING_STORE) && *text)
         return (*text = strdup(*text)) != NULL;
     bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK ||
-                setting->kind == SETTING_NOTIFY || setting->kind == SETTING_COUNTS ||
-                setting->kind == SETTING_SPANS || setting->kind == SETTING_ACQUISITIONS;
+                setting->kind == SETTING_REACH || setting->kind == SETTING_NOTIFY ||
+                setting->kind == SETTING_COUNTS || setting->kind == SETTING_SPANS ||
+                setting->kind == SETTING_ACQUISITIONS;
     if (json && *list)
         return (*list = json_deep_copy(*list)) != NULL;
     return true;

@@ -63,6 +63,7 @@ struct settings {
     time_ms timeout;
     int64_t memory_limit; /* bytes per worker state */
     enum missing_handlers missing_handlers;
+    json_t *http_allow, *http_deny; /* hosts of requests (reach.h); arrays or NULL */
     json_t *stock;    /* stock handlers that the folder asks for (stock.h); array or NULL */
     time_ms patience; /* of a command whose instance runs; 0: none */
     /* batches */

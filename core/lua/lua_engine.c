@@ -17,7 +17,8 @@ struct engine *lua_engine_open(lua_State *L, struct error *error) {
 
 static void forget_refs(struct lua_engine *self) {
     struct script_borrowed *borrowed = &self->borrowed;
-    self->thread = borrowed->modules = borrowed->handlers = borrowed->missing = LUA_NOREF;
+    self->thread = borrowed->modules = borrowed->handlers = LUA_NOREF;
+    borrowed->missing = borrowed->http = LUA_NOREF;
 }
 
 static void release(lua_State *L, struct lua_engine *self) {
@@ -37,6 +38,7 @@ static void release(lua_State *L, struct lua_engine *self) {
     luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.modules);
     luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.handlers);
     luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.missing);
+    luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.http);
     forget_refs(self);
 }
 
@@ -74,6 +76,7 @@ static const struct script_borrowed *borrow(lua_State *L, struct lua_engine *sel
     self->borrowed.modules = field_ref(L, "modules");
     self->borrowed.handlers = field_ref(L, "handlers");
     self->borrowed.missing = field_ref(L, "missing");
+    self->borrowed.http = field_ref(L, "http");
     self->borrowed.thread = lua_newthread(L);
     self->thread = luaL_ref(L, LUA_REGISTRYINDEX);
     return &self->borrowed;

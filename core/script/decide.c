@@ -40,6 +40,15 @@ static bool refuse(struct script *script, const char *what, const struct job *jo
     return false;
 }
 
+/* Calls a function of the definition, which makes no requests. */
+static int call_quietly(struct script *script, const char *mute, lua_CFunction body, void *arg) {
+    const char *before = script->mute;
+    script->mute = mute;
+    int status = state_call(&script->state, body, arg, 0, FUNCTION_SPAN);
+    script->mute = before;
+    return status;
+}
+
 /* Leaves what lua/moonshift/worker.lua answers. */
 static struct question *ask(lua_State *L, const char *name) {
     struct question *question = lua_touserdata(L, 1);
@@ -61,8 +70,7 @@ static int ask_priority(lua_State *L) {
 bool script_priority(struct script *script, struct job_spec *spec, struct error *error) {
     struct job *job = &spec->job;
     struct question question = {.script = script, .job = job, .priority = job->priority};
-    struct state *state = &script->state;
-    int status = state_call(state, ask_priority, &question, 0, FUNCTION_SPAN);
+    int status = call_quietly(script, "in a priority function", ask_priority, &question);
     handle_end(question.handle);
     if (status != LUA_OK)
         return refuse(script, "priority", job, error);
@@ -82,7 +90,7 @@ static int ask_unique(lua_State *L) {
 
 bool script_unique(struct script *script, struct job_spec *spec, struct error *error) {
     struct question question = {.script = script, .job = &spec->job};
-    int status = state_call(&script->state, ask_unique, &question, 0, FUNCTION_SPAN);
+    int status = call_quietly(script, "in a unique function", ask_unique, &question);
     handle_end(question.handle);
     spec->unique = question.key;
     spec->job.unique_key = question.key;
@@ -102,7 +110,7 @@ static int ask_retries(lua_State *L) {
 void script_retries(struct script *script, struct job_spec *spec) {
     struct question question = {.script = script, .job = &spec->job};
     struct state *state = &script->state;
-    int status = state_call(state, ask_retries, &question, 0, FUNCTION_SPAN);
+    int status = call_quietly(script, "in a retry function", ask_retries, &question);
     handle_end(question.handle);
     if (status == LUA_OK)
         return;
@@ -136,6 +144,10 @@ static void push_failure(lua_State *L, const struct outcome *outcome) {
     lua_setfield(L, -2, "permanent");
     lua_pushinteger(L, outcome->job->attempt);
     lua_setfield(L, -2, "attempt");
+    if (outcome->retry_after <= 0)
+        return;
+    lua_pushnumber(L, (lua_Number)outcome->retry_after / 1000);
+    lua_setfield(L, -2, "retry_after");
 }
 
 /* decide(name, job, failure) -> delay in ms or nil, retries or nil; or false */
@@ -170,7 +182,7 @@ static void keep_warning(struct script *script, struct outcome *outcome) {
 
 static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
     struct decision decision = {.script = script, .outcome = outcome};
-    int status = state_call(&script->state, ask_strategy, &decision, 0, FUNCTION_SPAN);
+    int status = call_quietly(script, "in a retry function", ask_strategy, &decision);
     handle_end(decision.handle);
     if (status != LUA_OK) {
         keep_warning(script, outcome);
@@ -187,6 +199,13 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
     return true;
 }
 
+/* A rule in words waits as long as the failure asks for. */
+static void put_off(struct outcome *outcome) {
+    time_ms earliest = outcome->ended_by + outcome->retry_after;
+    if (outcome->retry_after > 0 && outcome->retries > 0 && outcome->due < earliest)
+        outcome->due = earliest;
+}
+
 void script_decide(struct script *script, struct outcome *outcome) {
     ptrdiff_t at = script_find(script, outcome->job->handler);
     const struct plan *plan = at < 0 ? NULL : &script->plans[at];
@@ -200,4 +219,5 @@ void script_decide(struct script *script, struct outcome *outcome) {
     outcome_decide(outcome, script->settings->failed_job_wait, outcome->ended_by);
     if (plan && plan->retry && !outcome->permanent)
         outcome->due = retry_due(plan->retry, outcome->job->retries, outcome->ended_by);
+    put_off(outcome);
 }

@@ -1,12 +1,17 @@
 #include "script/failure.h"
+#include "base/clamp.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "job/job.h"
 #include "script/script_state.h"
 #include "script/value.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DAY INT64_C(86400000)      /* ms */
+#define RETRY_AFTER_MAX (30 * DAY) /* what another system says does not put a job off for ever */
 
 /* A table without a message and without __tostring: what it holds, if that can be written. */
 static bool describe_json(lua_State *L, struct failure *failure) {
@@ -29,12 +34,26 @@ static bool describe_flag(lua_State *L, const char *name) {
     return set;
 }
 
+/* A span that says nothing, or something that is none, asks for nothing. */
+static time_ms describe_span(lua_State *L, const char *name) {
+    struct span span = {0};
+    struct error error = {0};
+    lua_pushstring(L, name);
+    lua_rawget(L, 1);
+    json_t *value = lua_isnil(L, -1) ? NULL : value_to_json(L, -1, name, &error);
+    bool fine = value && span_from_json(value, name, &span, &error) && !span.months;
+    json_decref(value);
+    lua_pop(L, 1);
+    return fine ? clamp(span.days * DAY + span.ms, 0, RETRY_AFTER_MAX) : 0;
+}
+
 /* Runs protected: __index and __tostring are user code. */
 static int describe(lua_State *L) {
     struct failure *failure = lua_touserdata(L, 2);
     lua_settop(L, 1);
     if (lua_istable(L, 1)) {
         failure->permanent = describe_flag(L, "permanent");
+        failure->retry_after = describe_span(L, "retry_after");
         failure->conflict = describe_flag(L, "conflict");
         failure->held = describe_flag(L, "held");
         failure->later = describe_flag(L, "later");

@@ -93,7 +93,10 @@ static void report(struct telling *telling) {
 static void tell(struct telling *telling, int args) {
     struct run *run = telling->run;
     struct job_spec **end = run->last_created;
+    const char *mute = run->script->mute;
+    run->script->mute = NULL;
     int status = state_call(&run->script->state, call, telling, args, FUNCTION_SPAN);
+    run->script->mute = mute;
     handle_end(telling->about);
     handle_end(telling->owner);
     if (status == LUA_OK)

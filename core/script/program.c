@@ -1,4 +1,5 @@
 #include "script/program.h"
+#include "base/thread.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -135,17 +136,9 @@ static ssize_t stream_read(void *cookie, char *data, size_t size) {
 
 /* write(2) without a SIGPIPE for the program around us. */
 static ssize_t quiet_write(int fd, const char *data, size_t size) {
-    sigset_t broken, before;
-    const struct timespec at_once = {0, 0};
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    bool held = thread_hold_pipes();
     ssize_t put = write(fd, data, size);
-    int failure = errno;
-    if (put < 0 && failure == EPIPE && !sigismember(&before, SIGPIPE))
-        sigtimedwait(&broken, NULL, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = failure;
+    thread_release_pipes(held);
     return put;
 }
 

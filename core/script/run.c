@@ -277,6 +277,7 @@ static void fail_by_error(struct script *script, struct outcome *outcome) {
     outcome->message = failure.message;
     outcome->stack = failure.stack;
     outcome->permanent = failure.permanent;
+    outcome->retry_after = failure.retry_after;
     if (failure.later)
         put_off(outcome);
     else if (failure.conflict || failure.held || script->run->lost)
@@ -362,13 +363,17 @@ struct outcome *script_run(struct script *script, struct job *job, time_ms now, 
                       .snooze = TIME_NONE,
                       .handler = walks ? script->walk : script->plans[found].handler,
                       .walks = walks};
+    const char *mute = script->mute;
     script->run = &run;
+    script->mute = walks ? WALK_MUTE : NULL;
+    script->call = NULL;
     script->runs++;
     outcome->started = now;
     seen_forget(&script->state.seen);
     atomic_store(&script->state.running, job->id);
     int status =
         state_call_until(&script->state, body, &run, 0, timeout > 0 ? at + timeout : TIME_NEVER);
+    script->mute = mute;
     finish(&run, status, timeout);
     return outcome;
 }

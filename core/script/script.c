@@ -3,6 +3,7 @@
 #include "job/notify.h"
 #include "script/handle.h"
 #include "script/program.h"
+#include "script/transfer.h"
 #include "script/value.h"
 #include "script/watch.h"
 #include <stdlib.h>
@@ -62,6 +63,7 @@ static void push_options(lua_State *L, const struct script_options *options) {
     set_ref(L, options->borrowed->modules, "modules");
     set_ref(L, options->borrowed->handlers, "handlers");
     set_ref(L, options->borrowed->missing, "missing");
+    set_ref(L, options->borrowed->http, "http");
 }
 
 /* A member of the table on top as JSON; raises if it cannot be. */
@@ -157,6 +159,7 @@ static struct script *script_new(const struct script_options *options) {
     script->clock = options->clock;
     script->host = options->host;
     script->worker = script->walk = script->handle = script->raised = LUA_NOREF;
+    script->mute = "while a folder is loaded";
     return script;
 }
 
@@ -208,6 +211,7 @@ static struct script *script_load(const struct script_options *options, struct e
     program_end_all(&script->state);
     if (!options->borrowed)
         state_hook_mode(&script->state, options->hook);
+    script->mute = "outside of a run";
     script->state.blocks.open = true; /* what was loaded stays, and would only fill their room */
     return script;
 }
@@ -301,6 +305,7 @@ void script_close(struct script *script) {
     if (!script)
         return;
     program_forget_all(&script->state);
+    transfers_close(&script->state);
     if (script->state.borrowed && script->state.main)
         release_refs(script);
     state_close(&script->state);

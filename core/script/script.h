@@ -55,6 +55,7 @@ struct script_borrowed {
     struct lua_State *thread; /* of that state */
     int modules, handlers;    /* registry refs of tables, or LUA_NOREF */
     int missing; /* of the function that stands for what a process lacks, or LUA_NOREF */
+    int http;    /* of the function that answers requests, or LUA_NOREF */
 };
 
 struct script_options {

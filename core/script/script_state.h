@@ -33,6 +33,8 @@ struct script {
     int raised;        /* borrowed: ref of what the last failing handler raised */
     int handle;        /* ref of the job objects' metatable */
     struct run *run;   /* NULL: no handler runs */
+    const char *mute;  /* why no request can be made now: "in a priority function"; NULL: it can */
+    const char *call;  /* which call of its walk runs; NULL: the handler of a plain job */
     char loading[256]; /* the file that is being loaded, for messages */
     int64_t runs;
     bool worn;
@@ -66,7 +68,7 @@ json_t *script_problem(struct script *script, const char *what, time_ms span);
 json_t *script_endless(const struct script *script, const char *what, time_ms span);
 
 /* Set by natives/: pushes { paths, load, text, loading, is_store, print, rep, move, resume, wrap,
- * close, execute, popen, check_spec, now, job = { … } }; may raise for memory. */
+ * close, execute, popen, request, check_spec, now, job = { … } }; may raise for memory. */
 extern void (*const script_natives)(struct script *script, lua_State *L);
 /* Adds functions to the table on top. */
 void script_add(struct script *script, lua_State *L, const luaL_Reg *functions);

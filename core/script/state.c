@@ -2,9 +2,12 @@
 #include "base/clamp.h"
 #include "base/text.h"
 #include "script/traceback.h"
+#include <errno.h>
 #include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define HOOK_COUNT 10000 /* instructions between two looks at the clock: well under 1 ms */
 
@@ -95,8 +98,29 @@ int state_rest(struct state *state, int most) {
     return (int)clamp(deadline - clock_monotonic(), 0, most);
 }
 
+void state_wakes(struct state *state) {
+    if (state->wakes)
+        return;
+    state->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    state->wakes = state->wake >= 0;
+}
+
+void state_woken(struct state *state) {
+    eventfd_t count;
+    if (state->wakes)
+        eventfd_read(state->wake, &count);
+}
+
+static void wake(const struct state *state) {
+    int before = errno;
+    if (state->wakes)
+        eventfd_write(state->wake, 1);
+    errno = before;
+}
+
 void state_interrupt(struct state *state) {
     state->interrupted = 1;
+    wake(state);
     lua_State *current = state->current;
     if (!current || state->borrowed)
         return;
@@ -238,6 +262,8 @@ void state_close(struct state *state) {
     }
     free(state->traceback);
     blocks_close(&state->blocks);
+    if (state->wakes)
+        close(state->wake);
     *state = (struct state){0};
 }
 

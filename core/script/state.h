@@ -19,6 +19,7 @@
 enum stop { STOP_NONE, STOP_TIME, STOP_MEMORY, STOP_CUT };
 
 struct program;
+struct transfers;
 
 struct state {
     lua_State *main;             /* where C calls in */
@@ -27,18 +28,21 @@ struct state {
     enum script_hook hook;
     int depth; /* of state_call; 0: no user code runs, no limits */
     /* memory */
-    size_t used, limit;        /* bytes */
-    struct blocks blocks;      /* small ones; opened once the script is loaded */
-    const void *refused;       /* the block that could not grow, until something else could */
-    size_t refused_size;       /* 0: none */
-    int refusals;              /* in the outermost call */
-    enum stop fired;           /* the running call has been stopped, for good */
-    enum stop stopped;         /* the last call was */
-    char *traceback;           /* of the last call that raised; malloc'ed or NULL */
-    bool holds;                /* the traceback is of the value in `held` */
-    int on_error, box, names;  /* registry refs */
-    int held;                  /* the same: what state_protect has caught last */
-    struct program *processes; /* started by io.popen, not yet closed */
+    size_t used, limit;          /* bytes */
+    struct blocks blocks;        /* small ones; opened once the script is loaded */
+    const void *refused;         /* the block that could not grow, until something else could */
+    size_t refused_size;         /* 0: none */
+    int refusals;                /* in the outermost call */
+    enum stop fired;             /* the running call has been stopped, for good */
+    enum stop stopped;           /* the last call was */
+    char *traceback;             /* of the last call that raised; malloc'ed or NULL */
+    bool holds;                  /* the traceback is of the value in `held` */
+    int on_error, box, names;    /* registry refs */
+    int held;                    /* the same: what state_protect has caught last */
+    struct program *processes;   /* started by io.popen, not yet closed */
+    struct transfers *transfers; /* its connections, see transfer.h; NULL: none yet */
+    bool wakes;                  /* state_interrupt writes to `wake` */
+    int wake;                    /* an eventfd */
     volatile sig_atomic_t interrupted; /* by state_interrupt, in the outermost call */
     _Atomic time_ms deadline;          /* monotonic; TIME_NEVER: none */
     _Atomic int64_t running;           /* the job that runs; 0: none */
@@ -76,8 +80,14 @@ void state_check(struct state *state, lua_State *L);
 /* The rest of the time in ms, at most `most`, at least 0: how long to wait before looking again. */
 int state_rest(struct state *state, int most);
 
-/* Raises as soon as Lua runs again, if a limit has passed. Async-signal-safe. */
+/* Raises as soon as Lua runs again, if a limit has passed, and wakes a native that waits.
+ * Async-signal-safe. */
 void state_interrupt(struct state *state);
+/* From now on `wake` is ready when an interrupt comes; without it (no descriptor) a native looks at
+ * the deadline again and again. */
+void state_wakes(struct state *state);
+/* Takes the interrupts that have come: `wake` is not ready until the next one. */
+void state_woken(struct state *state);
 
 /* Pushes a C function that finds its state with state_of. May raise for memory. */
 void state_push_native(struct state *state, lua_State *L, lua_CFunction function);

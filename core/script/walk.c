@@ -86,11 +86,21 @@ static int walk_begin(lua_State *L) {
     return 0;
 }
 
+/* speak(key | nil) -> the key before. A call that is known by this key runs, and may make requests;
+ * nil: none runs. The caller keeps the key. */
+static int walk_speak(lua_State *L) {
+    struct script *script = script_of(L);
+    lua_pushstring(L, script->call); /* NULL: nil */
+    script->call = luaL_optstring(L, 1, NULL);
+    script->mute = script->call ? NULL : WALK_MUTE;
+    return 1;
+}
+
 void walk_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"frame", walk_frame},   {"next_id", walk_next_id},
-                                         {"now", walk_now},       {"again", walk_again},
-                                         {"kept", walk_kept},     {"begin", walk_begin},
-                                         {"call", state_protect}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"frame", walk_frame},   {"next_id", walk_next_id}, {"now", walk_now},
+        {"again", walk_again},   {"kept", walk_kept},       {"begin", walk_begin},
+        {"call", state_protect}, {"speak", walk_speak},     {NULL, NULL}};
     script_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(&script->settings->write).zone);

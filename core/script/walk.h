@@ -7,6 +7,9 @@
 
 #include "script/script_state.h"
 
+/* Why no request can be made in a walk, but for what its activities call. */
+#define WALK_MUTE "in a condition or a mapping"
+
 /* Copies the unit that a walk has returned, the table at the absolute `index`, into an empty one.
  * Its jobs are left to the run. Raises what is wrong; the unit is the caller's in any case. */
 extern void (*const walk_unit)(lua_State *L, int index, struct unit *unit);

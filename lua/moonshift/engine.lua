@@ -18,7 +18,7 @@ local RUNS_MAX = 100000 -- of one drain
 local null = core.rules.null
 
 local OWN = { scripts = true, clock = true, modules = true, handlers = true, missing = true,
-  borrow = true }
+  http = true, borrow = true }
 
 --- One store and the scripts that work on it. Every method that takes an id also takes a list of
 --- ids or a query of jobs: all or nothing up to 1 000 jobs, a batch beyond that.
@@ -53,6 +53,7 @@ function engine.open(given, level)
     modules = given.modules,
     handlers = given.handlers,
     missing = given.missing,
+    http = given.http,
   }
   if not opened then
     return nil, options.explain(message, OWN), code

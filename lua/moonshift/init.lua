@@ -14,18 +14,21 @@ local core = require "moonshift.core"
 local dates = require "moonshift.dates"
 local engine = require "moonshift.engine"
 local executor = require "moonshift.executor"
+local json = require "moonshift.json"
 
 --- The module. Expected failure returns nil, a message and a code; misuse raises.
 ---@class moonshift
 ---@field version string the version of the program
 ---@field null userdata stands for `null` inside a payload
 ---@field array fun(list: table): table marks a list, so that an empty one is `[]`
+---@field json moonshift.json
 ---@field clock moonshift.clocks
 ---@field testing moonshift.testing
 local moonshift = {
   version = core.version,
   null = core.rules.null,   -- null inside a payload
   array = core.rules.array, -- array {} is [], a plain {} is {}
+  json = json,
   clock = { virtual = core.virtual_clock, system = core.system_clock },
   open = engine.open,
   executor = executor.new,

@@ -417,6 +417,38 @@ function Questions:batch(id) end
 ---@return table|string facts or the message of a failure
 function Questions:why(id) end
 
+--- Requests of handlers, the global `http`. [Requests](http.md) says what they may do and where.
+---@class moonshift.http
+http = {} -- luacheck: ignore 111
+
+--- Asks another system and waits for its answer, whatever status that has.
+---@param asked moonshift.http_options
+---@return moonshift.answer? answer nil if there is none
+---@return string? message why there is none
+---@return string? code "dns", "connect", "tls", "timeout", "too_large", "refused" or "cancelled"
+function http.request(asked) end -- luacheck: ignore 112
+
+--- What `http.request` is told.
+---@class moonshift.http_options
+---@field url string of http or https
+---@field method? string GET unless given
+---@field headers? table<string, string>
+---@field body? string
+---@field json? any a value instead of the body
+---@field timeout? moonshift.span PT30S unless given, never longer than the run's
+---@field follow? integer redirects at most, 5 unless given
+---@field max? integer|string the largest body of an answer, 1MiB unless given
+---@field ca? string a file with the certificates to trust
+---@field again? boolean|string an Idempotency-Key that all attempts of the job have
+
+--- The answer to a request.
+---@class moonshift.answer
+---@field status integer
+---@field headers table<string, string> by names in small letters
+---@field body string
+---@field json fun(): any, string?, string? the body as a value; or nil, a message and "invalid"
+---@field retry_after? number seconds, of the header Retry-After
+
 --- What a hook is told. [Hooks](hooks.md) says which event has which fields.
 ---@class moonshift.event
 ---@field name string the event
@@ -538,6 +570,8 @@ function Clock:is_virtual() end
 ---@field batch_poll_time? moonshift.span
 ---@field batch_job_priority? integer
 ---@field stock? string[]
+---@field http_allow? string[]
+---@field http_deny? string[]
 ---@field request_time_to_live? moonshift.span
 ---@field patience? moonshift.span
 ---@field listen_url? string
@@ -559,6 +593,25 @@ function Clock:is_virtual() end
 ---@field modules? table<string, table> fakes for what handlers require
 ---@field handlers? table<string, function|table> handlers beside or instead of the folder's
 ---@field missing? fun(name: string, job: moonshift.activity): any runs for what processes lack
+---@field http? fun(request: moonshift.request): moonshift.response? answers requests
+
+--- A request as `http` of a spec gets it: what was asked, with its defaults.
+---@class moonshift.request
+---@field method string in capitals
+---@field url string
+---@field headers table<string, string> by names in small letters
+---@field body? string
+---@field json? any the value that the body was made of
+---@field timeout integer ms
+---@field follow integer
+---@field max integer bytes
+
+--- What `http` of a spec answers.
+---@class moonshift.response
+---@field status integer
+---@field headers? table<string, string>
+---@field body? string
+---@field json? any instead of the body
 
 --- Options of `moonshift.dates`.
 ---@class moonshift.dates_options

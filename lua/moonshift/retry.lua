@@ -60,7 +60,7 @@ local function by_text(text, runs, failure)
   end
   local at = rules.time(failure.at)
   local due = rules.retry_due(text, runs, at)
-  return (due - at) / 1000, math.max(runs - 1, 0)
+  return math.max((due - at) / 1000, failure.retry_after or 0), math.max(runs - 1, 0)
 end
 
 -- Decides as a strategy does.

@@ -4,6 +4,8 @@
 -- a worker's own state the dangerous functions are replaced in the real libraries too, so that
 -- installed modules (which keep ordinary globals) meet the same limits. In a borrowed state (specs)
 -- nothing that belongs to the spec is touched.
+local http = require "moonshift.http"
+local json = require "moonshift.json"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -227,8 +229,8 @@ local function harden(natives)
   xpcall = guard_xpcall(natives, xpcall) -- luacheck: ignore 121
 end
 
-local function make_libraries(natives, borrowed)
-  local libraries = {}
+local function make_libraries(natives, options)
+  local libraries, borrowed = {}, options.borrowed
   for _, name in ipairs(LIBRARIES) do
     libraries[name] = borrowed and copy(_G[name]) or _G[name]
   end
@@ -236,6 +238,7 @@ local function make_libraries(natives, borrowed)
   if not borrowed then
     harden(natives)
   end
+  libraries.http = http.new(natives, options.borrowed, options.http)
   libraries.debug = { traceback = debug.traceback }
   libraries.package = {
     path = package.path,
@@ -308,6 +311,7 @@ local function face()
     null = rules.null,
     array = rules.array,
     time = rules.time,
+    json = read_only(json, "json"),
   }, "moonshift")
 end
 
@@ -449,7 +453,7 @@ end
 -- file of the folder and returns its value; it raises errors. beside(natives) makes another one in
 -- the same state, for other files.
 function sandbox.new(natives, options)
-  return build(natives, options, make_libraries(natives, options.borrowed))
+  return build(natives, options, make_libraries(natives, options))
 end
 
 return sandbox

@@ -7,7 +7,7 @@
 --   engine:drain()
 --
 -- `missing`, a function(name, job), runs for what the processes of the folder call and the folder
--- lacks.
+-- lacks. `http`, a function(request), answers what handlers ask with http.request.
 require "moonshift" -- refuses an older Lua
 local core = require "moonshift.core"
 local engine = require "moonshift.engine"
@@ -32,6 +32,12 @@ local function check_table(given, name)
   end
 end
 
+local function check_function(given, name)
+  if given[name] ~= nil and type(given[name]) ~= "function" then
+    error(("%s is a %s (expected a function)"):format(name, type(given[name])), 3)
+  end
+end
+
 --- Opens an engine for specs: in memory, on a virtual clock. Handlers run in the spec's own
 --- state. Raises what is wrong.
 ---@param given? moonshift.testing_options
@@ -43,9 +49,8 @@ function testing.engine(given)
   end
   check_table(all, "modules")
   check_table(all, "handlers")
-  if all.missing ~= nil and type(all.missing) ~= "function" then
-    error(("missing is a %s (expected a function)"):format(type(all.missing)), 2)
-  end
+  check_function(all, "missing")
+  check_function(all, "http")
   all.clock = all.clock or core.virtual_clock(START)
   local opened, message = engine.open(all, 2)
   if not opened then

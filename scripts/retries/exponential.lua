@@ -5,5 +5,6 @@ return function(job, failure)
   if failure.permanent or job.attempt > 11 then
     return nil
   end
-  return math.min(3600, 10 * 2 ^ (job.attempt - 1)) * (1 + math.random() / 4)
+  local wait = math.min(3600, 10 * 2 ^ (job.attempt - 1)) * (1 + math.random() / 4)
+  return math.max(wait, failure.retry_after or 0)
 end

@@ -4,5 +4,5 @@ return function(job, failure)
   if failure.permanent or job.attempt > 4 then
     return nil
   end
-  return 60 * 5 ^ (job.attempt - 1)
+  return math.max(60 * 5 ^ (job.attempt - 1), failure.retry_after or 0)
 end

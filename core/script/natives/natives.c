@@ -275,6 +275,7 @@ static void push(struct script *script, lua_State *L) {
     add_bounded(script, L, "table", "move", native_move);
     coroutine_add(script, L);
     process_add(script, L);
+    http_add(script, L);
     push_paths(script, L);
     lua_setfield(L, -2, "paths");
     push_stock(script->folder, L);

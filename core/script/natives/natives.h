@@ -7,6 +7,7 @@
 /* The parts, each adding its functions to the table on top. */
 void coroutine_add(struct script *script, lua_State *L);
 void process_add(struct script *script, lua_State *L);
+void http_add(struct script *script, lua_State *L);
 void verbs_add(struct script *script, lua_State *L);
 
 #endif

@@ -264,6 +264,18 @@ local function invoke(w, call, callout)
   return call_with(fn, call.job)
 end
 
+-- What an activity calls may make requests, which are known by the key of the call.
+local function speaking(w, call, callout, key)
+  local speak = w.context.speak
+  if not speak then
+    return invoke(w, call, callout)
+  end
+  local before = speak(key)
+  local ok, result = invoke(w, call, callout)
+  speak(before)
+  return ok, result
+end
+
 local function call_of(w, inst, token, step, event)
   local call = { walk = w, inst = inst, token = token, step = step, event = event,
     note = variables.note(), shown = {} }
@@ -316,7 +328,7 @@ function calls.run(w, inst, token, step, callout, place, event, task)
     call.note.result_name = step.result
     take_reads(token, call.note)
   end
-  local ok, result = invoke(w, call, callout)
+  local ok, result = speaking(w, call, callout, place ~= "mapping" and key or nil)
   called[call.job] = nil
   return finish(w, call, key, place == "mapping", ok, result)
 end

@@ -1,0 +1,126 @@
+#include "job/reach.h"
+#include "base/json.h"
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ENTRY_MAX = 255 }; /* bytes of a name */
+
+/* An address with the bits that count. */
+struct network {
+    unsigned char bytes[16];
+    int size, bits; /* bytes of an address of its kind */
+};
+
+/* ---- networks ---- */
+
+static bool read_address(const char *text, struct network *network) {
+    network->size = 4;
+    if (inet_pton(AF_INET, text, network->bytes) == 1)
+        return true;
+    network->size = 16;
+    return inet_pton(AF_INET6, text, network->bytes) == 1;
+}
+
+static bool read_network(const char *entry, struct network *network) {
+    char text[ENTRY_MAX + 1], *end = NULL;
+    const char *slash = strchr(entry, '/');
+    size_t size = slash ? (size_t)(slash - entry) : strlen(entry);
+    if (size >= sizeof text)
+        return false;
+    memcpy(text, entry, size);
+    text[size] = 0;
+    if (!read_address(text, network))
+        return false;
+    network->bits = network->size * 8;
+    if (!slash)
+        return true;
+    long bits = isdigit((unsigned char)slash[1]) ? strtol(slash + 1, &end, 10) : -1;
+    bool fine = bits >= 0 && bits <= network->bits && !*end;
+    network->bits = fine ? (int)bits : 0;
+    return fine;
+}
+
+static bool holds(const struct network *network, const unsigned char *bytes, int size) {
+    if (network->size != size)
+        return false;
+    int whole = network->bits / 8, rest = network->bits % 8;
+    unsigned mask = 0xffu << (8 - rest) & 0xffu;
+    return memcmp(network->bytes, bytes, (size_t)whole) == 0 &&
+           (rest == 0 || ((network->bytes[whole] ^ bytes[whole]) & mask) == 0);
+}
+
+bool reach_has_address(const json_t *list, const struct sockaddr *address) {
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    unsigned char bytes[16];
+    int size = 4;
+    size_t i;
+    const json_t *entry;
+    struct network network;
+    if (address->sa_family == AF_INET) {
+        memcpy(bytes, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+    } else {
+        memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+        size = 16;
+    }
+    if (size == 16 && memcmp(bytes, mapped, sizeof mapped) == 0) {
+        memmove(bytes, bytes + 12, 4);
+        size = 4;
+    }
+    json_array_foreach(list, i, entry) {
+        if (read_network(json_string_value(entry), &network) && holds(&network, bytes, size))
+            return true;
+    }
+    return false;
+}
+
+/* ---- names ---- */
+
+/* Letters, digits, hyphens and dots; "*." may stand before them. */
+static bool is_name(const char *entry) {
+    const char *name = strncmp(entry, "*.", 2) == 0 ? entry + 2 : entry;
+    bool letter = false;
+    for (const char *at = name; *at; at++) {
+        letter = letter || isalpha((unsigned char)*at);
+        if (!isalnum((unsigned char)*at) && !strchr("-._", *at))
+            return false;
+    }
+    return letter && strlen(entry) <= ENTRY_MAX;
+}
+
+/* A name may end in a dot, and means the same. */
+static bool names(const char *entry, const char *host, size_t size) {
+    size_t tail = strlen(entry);
+    if (*entry != '*')
+        return tail == size && strncasecmp(entry, host, size) == 0;
+    tail--; /* ".example.com" */
+    return size > tail && strncasecmp(host + size - tail, entry + 1, tail) == 0;
+}
+
+bool reach_has_name(const json_t *list, const char *host) {
+    size_t i, size = strlen(host);
+    const json_t *entry;
+    size -= size > 0 && host[size - 1] == '.';
+    json_array_foreach(list, i, entry) {
+        if (names(json_string_value(entry), host, size))
+            return true;
+    }
+    return false;
+}
+
+bool reach_check(const json_t *list, const char *label, struct error *error) {
+    size_t i;
+    const json_t *entry;
+    struct network network;
+    json_array_foreach(list, i, entry) {
+        const char *text = json_string_value(entry);
+        if (text && !read_network(text, &network) && !is_name(text))
+            return json_refuse(
+                label, entry,
+                "a name such as \"*.example.com\" or a network such as \"10.0.0.0/8\"", error);
+    }
+    return true;
+}

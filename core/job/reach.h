@@ -1,0 +1,22 @@
+/* reach.h - which hosts a request of a handler may reach (rules §8): the lists http_allow and
+ * http_deny. An entry is the name of a host ("api.example.com"), all names below one
+ * ("*.example.com"), an address or a network ("10.0.0.0/8", "fd00::/8"). */
+#ifndef MOONSHIFT_JOB_REACH_H
+#define MOONSHIFT_JOB_REACH_H
+
+#include "base/error.h"
+#include <jansson.h>
+
+struct sockaddr;
+
+/* Whether each text of the list is one of these; `label` is what an error calls the setting. */
+bool reach_check(const json_t *list, const char *label, struct error *error);
+
+/* Whether an entry of the list (NULL: none) names the host. */
+bool reach_has_name(const json_t *list, const char *host);
+
+/* Whether an entry of the list is the address or its network. An IPv4 address inside an IPv6 one
+ * counts as itself. */
+bool reach_has_address(const json_t *list, const struct sockaddr *address);
+
+#endif
