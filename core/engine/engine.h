@@ -115,15 +115,17 @@ bool engine_command(struct engine *engine, const json_t *command, struct command
  * `kind` decides what else it needs, and may have:
  *   - start: process; version or tag, variables, key, tenant;
  *   - complete: task; variables;
+ *   - throw, escalate: task, code; variables, and message of the first: the task ends with a BPMN
+ *     error; it escalates, and stays open unless what catches that interrupts it;
  *   - message: message; key, instance, token, business_key, starts (true: only start events),
  *     variables, keep (a span: if nothing waits for it, it is kept so long for what will; the
  *     answer is 0);
  *   - trigger: instance; activity, variables;
  *   - cancel: instance; reason;
  *   - set: instance; variables.
- * The first four may have `transient`, variables that last as long as the walk.
- * *answer is the id of the instance, the caller's. A failing handler leaves everything as it was:
- * ERROR_FAILED with its message. */
+ * Those of tasks, `start`, `message` and `trigger` may have `transient`, variables that last as
+ * long as the walk. *answer is the id of the instance, the caller's. A failing handler leaves
+ * everything as it was: ERROR_FAILED with its message. */
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
                     struct error *error);
 

@@ -90,6 +90,37 @@ function Engine:complete(task, variables, given)
   return self.core:process(command)
 end
 
+-- A task ends with a BPMN error, or escalates.
+local function raise_code(self, kind, task, code, given, known)
+  local command = options.only(given, kind, known)
+  command.kind, command.task = kind, ids.one(task, 3)
+  command.code = options.maybe(code, "code", "name")
+  return self.core:process(command)
+end
+
+--- Ends a user task with a BPMN error. The event that catches the code goes on; if none does, the
+--- task's token ends.
+---@param task integer its id
+---@param code string
+---@param given? { message?: string, variables?: table } set in the instance before
+---@return integer? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:throw(task, code, given)
+  return raise_code(self, "throw", task, code, given, { message = "text", variables = "object" })
+end
+
+--- Escalates a user task. It stays open, unless the event that catches the code interrupts it.
+---@param task integer its id
+---@param code string
+---@param given? { variables?: table } set in the instance before
+---@return integer? instance nil on failure: no event catches it
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:escalate(task, code, given)
+  return raise_code(self, "escalate", task, code, given, { variables = "object" })
+end
+
 --- Gives a message to the one instance that waits for it, else to a start event of that name.
 --- Of a list of at most 1 000, all messages are given in one transaction, or none. Their receivers
 --- must wait when the list begins.

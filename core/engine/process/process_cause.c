@@ -128,6 +128,18 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
     return done;
 }
 
+/* A task that ends with a BPMN error, or escalates. */
+static bool raise_code(struct process_cause *cause, struct engine *engine, const json_t *command,
+                       struct error *error) {
+    const char *code = json_text(command, "code");
+    if (!code || !*code)
+        return json_refuse("code", json_object_get(command, "code"), "a code", error);
+    return ((take(cause->object, "code", command, "code") &&
+             take(cause->object, "message", command, "message")) ||
+            error_no_memory(error)) &&
+           complete(cause, engine, command, error);
+}
+
 /* Finds the place that waits to be triggered, at the activity if one is named. NULL: error. */
 static const json_t *place_find(const json_t *instance, int64_t id, const char *activity,
                                 struct error *error) {
@@ -273,10 +285,11 @@ static const struct reader {
     bool (*read)(struct process_cause *cause, struct engine *engine, const json_t *command,
                  struct error *error);
 } readers[] = {
-    {"start", "process", JSON_STRING, start},     {"complete", "task", JSON_INTEGER, complete},
-    {"message", "message", JSON_STRING, message}, {"trigger", "instance", JSON_INTEGER, trigger},
-    {"cancel", "instance", JSON_INTEGER, cancel}, {"set", "instance", JSON_INTEGER, of_instance},
-    {"due", "instance", JSON_INTEGER, due},
+    {"start", "process", JSON_STRING, start},       {"complete", "task", JSON_INTEGER, complete},
+    {"message", "message", JSON_STRING, message},   {"trigger", "instance", JSON_INTEGER, trigger},
+    {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, of_instance},
+    {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
+    {"escalate", "task", JSON_INTEGER, raise_code},
 };
 
 static const struct reader *reader_of(const json_t *command) {
@@ -303,11 +316,11 @@ static const struct member {
     const char *name;
     enum told type;
 } members[] = {
-    {"key", TOLD_NAME},       {"business_key", TOLD_NAME}, {"tenant", TOLD_NAME},
-    {"tag", TOLD_NAME},       {"activity", TOLD_TEXT},     {"reason", TOLD_TEXT},
-    {"version", TOLD_NUMBER}, {"instance", TOLD_NUMBER},   {"token", TOLD_NUMBER},
-    {"starts", TOLD_FLAG},    {"variables", TOLD_OBJECT},  {"transient", TOLD_OBJECT},
-    {"types", TOLD_OBJECT},
+    {"key", TOLD_NAME},         {"business_key", TOLD_NAME}, {"tenant", TOLD_NAME},
+    {"tag", TOLD_NAME},         {"activity", TOLD_TEXT},     {"reason", TOLD_TEXT},
+    {"code", TOLD_NAME},        {"message", TOLD_TEXT},      {"version", TOLD_NUMBER},
+    {"instance", TOLD_NUMBER},  {"token", TOLD_NUMBER},      {"starts", TOLD_FLAG},
+    {"variables", TOLD_OBJECT}, {"transient", TOLD_OBJECT},  {"types", TOLD_OBJECT},
 };
 
 /* An integer is its text. */

@@ -85,6 +85,14 @@ static void complete(struct process_entry *entry, const struct process_cause *ca
     entry->after = words("completed", " at ", cause->activity);
 }
 
+/* What a task ends with, or escalates. */
+static void raise_code(struct process_entry *entry, const struct process_cause *cause,
+                       const json_t *command, const json_t *before) {
+    complete(entry, cause, command, before);
+    free(entry->after);
+    entry->after = words(json_text(command, "kind"), " ", json_text(command, "code"));
+}
+
 static void correlate(struct process_entry *entry, const struct process_cause *cause,
                       const json_t *command, const json_t *before) {
     (void)before;
@@ -129,6 +137,8 @@ static const struct {
 } makers[] = {
     {"start", "start", start},
     {"complete", "complete", complete},
+    {"throw", "throw", raise_code},
+    {"escalate", "escalate", raise_code},
     {"message", "correlate", correlate},
     {"trigger", "trigger", trigger},
     {"cancel", "cancel_instance", cancel},

@@ -264,6 +264,28 @@ static bool complete_run(struct cli *cli, const struct flags *flags, struct erro
                "task completed; instance ", " goes on", error);
 }
 
+/* The second word is the code. */
+static bool raise_run(struct cli *cli, const struct flags *flags, const char *kind,
+                      const char *before, const char *after, struct error *error) {
+    if (flags->word_count < 2 || strchr(flags->words[1], '='))
+        return error_set(error, ERROR_USAGE, "task %s: expected a code behind the id", kind);
+    json_t *command = command_of(kind, "task", flags, 2, error);
+    if (command && !json_put_text(command, "code", flags->words[1])) {
+        json_decref(command);
+        return error_no_memory(error);
+    }
+    return act(cli, flags, command, false, before, after, error);
+}
+
+static bool throw_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return raise_run(cli, flags, "throw", "task ended with the error; instance ", " goes on",
+                     error);
+}
+
+static bool escalate_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return raise_run(cli, flags, "escalate", "task escalated; instance ", " goes on", error);
+}
+
 static bool set_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags->word_count < 2 && !flags_has(flags, "--variables"))
         return error_set(error, ERROR_USAGE, "instance set: expected name=value");
@@ -330,6 +352,8 @@ static const struct flag start_flags[] = {
     {0},
 };
 static const struct flag variable_flags[] = {VARIABLES_FLAG, WAY_FLAGS, {0}};
+static const struct flag throw_flags[] = {
+    VARIABLES_FLAG, {"--message", "TEXT", "what the error says", FLAG_MEMBER}, WAY_FLAGS, {0}};
 static const struct flag cancel_flags[] = {
     {"--reason", "TEXT", "kept with its end", FLAG_MEMBER}, WAY_FLAGS, {0}};
 static const struct flag message_flags[] = {
@@ -365,6 +389,13 @@ const struct cli_command process_order_commands[] = {
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},
+    {"task throw", "ID CODE [name=value …] [--message TEXT]", "end a task with a BPMN error",
+     "The event that catches the code goes on. If none does, the task ends.\n" ELSEWHERE,
+     throw_flags, 2, -1, false, false, throw_run},
+    {"task escalate", "ID CODE [name=value …]", "escalate a task",
+     "It stays open, unless the event that catches the code interrupts it. If none does,\n"
+     "nothing is done.\n" ELSEWHERE,
+     variable_flags, 2, -1, false, false, escalate_run},
     {"message", "NAME [--key TEXT] [--instance ID] [--keep SPAN] [name=value …] [--from FILE]",
      "send a message to the one that waits for it",
      "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"

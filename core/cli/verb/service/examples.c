@@ -68,6 +68,8 @@ static const struct {
     {"instance trigger", LINE("instance trigger 4711 delivered")},
     {"instance cancel", LINE("instance cancel 4711 --reason \"ordered twice\"")},
     {"task complete", LINE("task complete 812 approved=true")},
+    {"task throw", LINE("task throw 812 sold_out --message \"no seats\"")},
+    {"task escalate", LINE("task escalate 812 too_late")},
     {"message",
      LINE("message parcel --key o-7 weight=2.5") LINE("message parcel --key o-7 --keep 1h")},
     {"message list", LINE("message list --name parcel")},
