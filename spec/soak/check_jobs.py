@@ -343,10 +343,23 @@ def held(evidence, report, entry):
             holder.id, (asked - ended) / SECOND), holder.id)
 
 
+def withdrawn(evidence):
+    """Jobs of files whose creation was broken off after a part of it was written: all of a file, or
+    none. Nothing but their creation was ever seen of them."""
+    files = collections.defaultdict(list)
+    for job in evidence.jobs.values():
+        answer = evidence.answers.get(job.marker)
+        if answer and answer.event == "unknown" and job.marker.startswith("storm-"):
+            files[job.marker.rpartition("-")[0]].append(job)
+    return {job.id for jobs in files.values() for job in jobs
+            if all(fate(evidence, one) == "is lost" and not one.rows for one in jobs)}
+
+
 def conservation(evidence, report):
+    gone = withdrawn(evidence)
     for job in evidence.jobs.values():
         report.look()
-        wrong = fate(evidence, job)
+        wrong = None if job.id in gone else fate(evidence, job)
         if wrong:
             report.violated("job %d (%s) %s" % (job.id, job.handler, wrong), job.id)
         elif job.outcomes() and job.id in evidence.live:

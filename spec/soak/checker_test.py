@@ -46,6 +46,22 @@ class Jobs(Checked):
         self.bad("I1", "is lost")
         self.bad("I15", "is lost")
 
+    def file_broken_off(self):
+        for i in (1, 2):
+            self.story.intent("storm-7-%d" % i, "plain")
+            self.story.born(i, "storm-7-%d" % i, "plain")
+            self.story.line("P", "unknown", note="storm-7-%d plain" % i)
+
+    def test_a_file_that_was_broken_off_is_withdrawn(self):
+        self.file_broken_off()
+        self.good("I15")
+
+    def test_a_file_that_was_broken_off_is_withdrawn_whole(self):
+        self.file_broken_off()
+        self.story.lock(2)
+        self.story.ended(2)
+        self.bad("I15", "is lost")
+
     def test_a_job_that_was_deleted_by_nobody(self):
         self.story.create(1)
         self.story.ended(1, outcome=2)
