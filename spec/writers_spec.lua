@@ -116,8 +116,8 @@ local writers = {
   occurrence = { rules "create/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
-  meta = { server "turn/transaction", rules "ground/state", engine "turn/purge",
-    rules "record/history",
+  meta = { server "turn/command", server "turn/transaction", rules "ground/state",
+    engine "turn/purge", rules "record/history",
     rules "place/fair_share",
     rules "record/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "db/statements" },

@@ -23,7 +23,9 @@ struct engine {
     struct process_lane *lanes;       /* that the command at work holds */
     /* takes the lane of one more instance; set while there are lanes */
     bool (*lane_meet)(struct engine *engine, int64_t instance, struct error *error);
-    bool lanes_end;            /* it ends its instance */
+    bool lanes_end; /* it ends its instance */
+    const struct store_reach
+        *reached;              /* what the command at work is about; NULL: to be asked for */
     json_t *versions;          /* that the list at work has asked for; NULL: none is */
     struct error lane_refused; /* why its walk did not get one more */
     bool running;              /* a handler runs: no second turn, no close */

@@ -516,6 +516,24 @@ struct lane_want {
 };
 /* Holds it in a transaction of its own. NO: it is taken. */
 enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error);
+/* What a command to a process is about, of which one is given: */
+struct store_reach {
+    const char *process;       /* the key of one that begins an instance, */
+    int64_t instance, task;    /* an instance, an open task, */
+    const char *message, *key; /* or the only receiver of a message: see struct message_to */
+    int64_t receiver, token;
+    const char *business_key;
+    bool by_root;          /* the lane is that of the root */
+    time_ms now, until;    /* the lane is held until then */
+    struct lane_hold hold; /* out: token 0: it is not held */
+    json_t *frame;         /* out: of the instance, see ASK_FRAME; NULL: it begins one */
+    json_t *found;         /* out: the version, or { instance, token, activity } */
+};
+/* Reads it and holds the lane of its instance, where that is one request, in a transaction of its
+ * own. The command that is written next (store_unit) may be one, too. NO: all has to be asked for
+ * one by one, or is not there. store_reach_clear in any case. */
+enum answer store_reach(struct store *store, struct store_reach *reach, struct error *error);
+void store_reach_clear(struct store_reach *reach);
 /* Insists on a lane that is held, in the open transaction, with the lane beside it: until that is
  * released too, no unit of its instance that is not in the lane is written. *beside: its hold. */
 bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,

@@ -34,10 +34,27 @@ static bool give(struct process_walk *walk, struct engine *engine, struct engine
     return walk_here(walk, engine, error);
 }
 
+/* Reads the command; with its lane, if it is walked here. */
+static bool read_command(struct process_walk *walk, struct engine *engine,
+                         const struct engine_order *given, struct error *error) {
+    struct store_reach reach = {0};
+    enum answer reached = NO;
+    json_t *words =
+        !given->later && engine->generations ? process_cause_about(walk->command, &reach) : NULL;
+    if (words)
+        reached = process_lane_reach(engine, &reach, error);
+    engine->reached = reached == YES ? &reach : NULL;
+    bool done = reached != FAILED && process_walk_read(walk, engine, error);
+    engine->reached = NULL;
+    store_reach_clear(&reach);
+    json_decref(words);
+    return done;
+}
+
 /* Reads the command and does it. NO: something began to wait for the message meanwhile. */
 static enum answer give_once(struct process_walk *walk, struct engine *engine,
                              struct engine_order *given, struct error *error) {
-    if (!process_walk_read(walk, engine, error))
+    if (!read_command(walk, engine, given, error))
         return FAILED;
     given->kept = walk->cause.keeps != 0;
     if (given->kept)

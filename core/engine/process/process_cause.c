@@ -30,11 +30,22 @@ static bool cause_put(struct process_cause *cause, const char *name, json_t *val
     return json_put(cause->object, name, value) || error_no_memory(error);
 }
 
-/* Asks the store; takes the question over. */
+/* What was read with the lane: the same answer. */
+static json_t *reached_answer(const struct store_reach *reached, enum ask_kind kind) {
+    if (kind == ASK_FRAME)
+        return json_incref(reached->frame);
+    return kind == ASK_TASKS || kind == ASK_RECEIVERS ? json_pack("[O]", reached->found)
+                                                      : json_incref(reached->found);
+}
+
+/* Asks the store, unless it is known; takes the question over. */
 static json_t *cause_ask(struct engine *engine, enum ask_kind kind, json_t *question,
                          struct error *error) {
-    json_t *answer = question ? engine_ask(engine, kind, question, error) : NULL;
-    if (!question)
+    json_t *answer = NULL;
+    if (question)
+        answer = engine->reached ? reached_answer(engine->reached, kind)
+                                 : engine_ask(engine, kind, question, error);
+    if (!question || (engine->reached && !answer))
         error_no_memory(error);
     json_decref(question);
     return answer;
@@ -379,7 +390,7 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
     bool own = false;
     *cause = (struct process_cause){0};
     cause->command = check(reader, command, error) ? command_copy(command, error) : NULL;
-    if (!cause->command || !store_look(engine->store, &own, error))
+    if (!cause->command || (!engine->reached && !store_look(engine->store, &own, error)))
         return false;
     bool done = read_parts(cause, engine, reader, cause->command, error);
     store_look_end(engine->store, own);
@@ -389,6 +400,57 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
     return (json_put(cause->object, "instance", json_integer(cause->instance)) &&
             (!waits || json_put_text(cause->object, "activity", cause->activity))) ||
            error_no_memory(error);
+}
+
+/* ---- the same with its lane, in one request ---- */
+
+static bool is_absent(const json_t *command, const char *key) {
+    const json_t *value = json_object_get(command, key);
+    return !value || json_is_null(value);
+}
+
+static bool start_about(const json_t *command, struct store_reach *about) {
+    about->process = json_text(command, "process");
+    return is_absent(command, "version") && is_absent(command, "tag");
+}
+
+static bool task_about(const json_t *command, struct store_reach *about) {
+    about->task = json_int(command, "task");
+    return about->task != 0;
+}
+
+static bool instance_about(const json_t *command, struct store_reach *about) {
+    about->instance = json_int(command, "instance");
+    return about->instance != 0;
+}
+
+static bool message_about(const json_t *command, struct store_reach *about) {
+    about->message = json_text(command, "message");
+    about->key = json_text(command, "key");
+    about->receiver = json_int(command, "instance");
+    about->token = json_int(command, "token");
+    about->business_key = json_text(command, "business_key");
+    return !json_is_true(json_object_get(command, "starts"));
+}
+
+static const struct {
+    const char *kind;
+    bool (*about)(const json_t *command, struct store_reach *about);
+} abouts[] = {
+    {"start", start_about},  {"complete", task_about},   {"message", message_about},
+    {"set", instance_about}, {"cancel", instance_about}, {"trigger", instance_about},
+};
+
+json_t *process_cause_about(const json_t *command, struct store_reach *about) {
+    const struct reader *reader = reader_of(command);
+    struct error ignored = {0};
+    *about = (struct store_reach){0};
+    json_t *copy = check(reader, command, &ignored) ? command_copy(command, &ignored) : NULL;
+    bool found = false;
+    for (size_t i = 0; copy && i < sizeof abouts / sizeof *abouts; i++)
+        found =
+            found || (strcmp(abouts[i].kind, reader->kind) == 0 && abouts[i].about(copy, about));
+    return json_kept(copy, found);
 }
 
 /* ---- what is refused before it is walked ---- */

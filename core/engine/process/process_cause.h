@@ -22,6 +22,9 @@ struct process_cause {
  * names what is not there, or all that could be meant. process_cause_clear in any case. */
 bool process_cause_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error);
+/* What a command is about, by its own words: the texts are those of the answer, which is the
+ * caller's. NULL: it does not say so. */
+json_t *process_cause_about(const json_t *command, struct store_reach *about);
 /* Refuses what would be done to a suspended instance, or begin one of a suspended process; the unit
  * is held against it once more. A job that ends an instance would wait. */
 bool process_cause_may(const struct process_cause *cause, struct error *error);

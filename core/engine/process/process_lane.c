@@ -1,4 +1,5 @@
 #include "engine/process/process_lane.h"
+#include "base/json.h"
 #include "engine/engine_state.h"
 #include "time/span.h"
 #include <poll.h>
@@ -167,6 +168,24 @@ bool process_lane_take(struct engine *engine, const struct process_instance *of,
             poll(NULL, 0, pause);
     }
     return taken == YES;
+}
+
+/* A file is asked without a wait. */
+enum answer process_lane_reach(struct engine *engine, struct store_reach *reach,
+                               struct error *error) {
+    reach->by_root = engine->options.settings->lane_of_root;
+    reach->now = engine_now(engine);
+    reach->until = reach->now + hold_span(engine);
+    job_services_lock(engine->services);
+    enum answer found = store_reach(engine->store, reach, error);
+    if (found == YES && reach->hold.token) {
+        const struct process_instance of = {.id = json_int(reach->found, "instance"),
+                                            .root = json_int(reach->frame, "root"),
+                                            .rev = json_int(reach->frame, "rev")};
+        found = keep(engine, &of, reach->hold.lane, reach->hold, error) ? YES : FAILED;
+    }
+    job_services_unlock(engine->services);
+    return found;
 }
 
 bool process_lanes_want(const struct engine *engine) {

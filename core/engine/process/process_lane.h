@@ -28,6 +28,10 @@ int64_t process_lane_of(const struct engine *engine, const struct process_instan
  * false: the frame is another one by now. ERROR_CONFLICT: what has it kept it longer. */
 bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,
                        struct error *error);
+/* Reads what the command is about, and holds the lane of its instance, where that is one request;
+ * see store_reach. With a hold the engine has the lane. NO: it is asked for one by one. */
+enum answer process_lane_reach(struct engine *engine, struct store_reach *reach,
+                               struct error *error);
 /* True if a walk has come into one more instance whose lane could not be taken in order. */
 bool process_lanes_want(const struct engine *engine);
 /* Gives back all that are held, and takes them with what is wanted, in the order of their numbers.

@@ -46,6 +46,19 @@ struct drawn {
     unsigned generation; /* of the connection */
 };
 
+/* What the transaction of a command may build on; command.c. All of it is of one connection. */
+struct command_ground {
+    unsigned generation;
+    char *world; /* what the server said of itself as it was so: NULL: not known */
+    struct meta meta;
+    char *reached, *waits;    /* the same, as the last command was read; and what waited */
+    int64_t instance;         /* for this instance then; 0: it begins one */
+    int64_t token, token_end; /* numbers that this connection alone may give */
+    int64_t id, id_end;
+    bool open;     /* the open transaction builds on it, */
+    bool short_of; /* and had not enough numbers */
+};
+
 /* The server's clock, as it was measured; server_clock.c. */
 struct server_clock {
     bool measured;
@@ -115,6 +128,7 @@ struct postgres {
     struct left left;
     struct lock_pages lock_pages;
     struct drawn drawn;
+    struct command_ground ground;
     bool shares; /* the open transaction is a creation beside others */
     struct releases releases;
     struct slots slots;

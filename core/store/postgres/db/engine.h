@@ -50,8 +50,14 @@ bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
 
 /* transaction.c */
 bool postgres_draw_ids(struct store *store, int count, struct error *error);
+
+/* command.c */
 enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,
                           struct error *error);
+enum answer postgres_reach(struct store *store, struct store_reach *reach, struct error *error);
+enum answer postgres_resume(struct store *store, const struct outcome *outcome,
+                            struct error *error);
+bool postgres_vain(const struct store *store);
 
 /* set.c */
 bool postgres_set(struct store *store, struct set *set, struct error *error);

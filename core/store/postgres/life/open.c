@@ -2,6 +2,7 @@
 #include "store/postgres/beside/presence.h"
 #include "store/postgres/db/direct.h"
 #include "store/postgres/life/schema.h"
+#include "store/postgres/turn/command.h"
 #include "store/postgres/turn/lock_page.h"
 #include "store/postgres/turn/reader.h"
 #include "store/postgres/turn/transaction.h"
@@ -97,6 +98,9 @@ static const struct store_engine engine = {
     .lock_settles = postgres_lock_settles,
     .draw_ids = postgres_draw_ids,
     .hold = postgres_hold,
+    .reach = postgres_reach,
+    .resume = postgres_resume,
+    .vain = postgres_vain,
     .bulk = postgres_bulk,
     .leave_row = postgres_leave_row,
     .left_remove = postgres_left_remove,
@@ -194,6 +198,7 @@ void postgres_close(struct store *store) {
     free(postgres->signs.list);
     free(postgres->state_dir);
     free(postgres->left.ids);
+    command_clear(store);
     free(store->marks.list);
     free(store->config.text);
     id_set_clear(&store->filling.ids);

@@ -4,6 +4,7 @@
  * that begins it, and what is read afterwards is what the last holder has committed. */
 #include "store/postgres/turn/transaction.h"
 #include "store/postgres/db/direct.h"
+#include "store/postgres/turn/command.h"
 #include "store/postgres/turn/lock_page.h"
 #include "store/postgres/turn/reader.h"
 #include "store/postgres/turn/server_clock.h"
@@ -124,7 +125,7 @@ enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
 /* What is asked for in the flight that begins. NULL: it is asked for later, or not at all. */
 struct first {
-    struct row *meta, *work, *snapshot;
+    struct row *meta, *work, *snapshot, *world;
 };
 
 static bool ask_meta(struct store *store, struct first *first, struct error *error) {
@@ -140,7 +141,8 @@ static bool ask_first(struct store *store, enum store_purpose purpose, struct fi
         (works && !(first->work && statement_send_ahead(first->work, error))))
         return false;
     first->snapshot = purpose == STORE_TURN ? reader_ask(store, error) : NULL;
-    return true;
+    first->world = purpose == STORE_COMMAND ? command_ask(store, error) : NULL;
+    return purpose != STORE_COMMAND || first->world;
 }
 
 /* Not what is lost without harm. */
@@ -192,7 +194,8 @@ static bool begin_any(struct store *store, bool writing, enum store_purpose purp
 static bool read_first(struct store *store, const struct first *first, struct error *error) {
     bool done = first->meta ? meta_answer(store, first->meta, error) : meta_read(store, error);
     return done && (!first->work || work_answer(store, first->work, error)) &&
-           reader_answer(store, first->snapshot, error);
+           reader_answer(store, first->snapshot, error) &&
+           (!first->world || command_answer(store, first->world, error));
 }
 
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error) {
@@ -237,6 +240,36 @@ bool postgres_begin(struct store *store, enum store_purpose purpose, struct erro
     }
     return error_set(error, ERROR_BUSY, "store \"%s\": the server is another one again and again",
                      store->db.name);
+}
+
+bool postgres_begin_unasked(struct store *store, struct error *error) {
+    session_enter(&postgres_of(store)->session);
+    if (db_run(&store->db, error, begin_sql, "") && postgres_gate(store, false, error))
+        return store->writing = true;
+    abandon(store);
+    return false;
+}
+
+static bool flight(struct store *store, struct row *row, bool gated, struct error *error) {
+    if (!db_run(&store->db, error, begin_sql, "") || !unhurry(store, error))
+        return false;
+    if (gated && !postgres_gate(store, false, error))
+        return false;
+    return statement_send_ahead(row, error) && db_run(&store->db, error, commit_sql, "") &&
+           session_land(&postgres_of(store)->session, NULL, error);
+}
+
+bool postgres_flight(struct store *store, struct row *row, bool gated, struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    session->begins = store; /* it waits no longer for the gate than any transaction would */
+    session->begun = clock_monotonic();
+    session_enter(session);
+    bool done = flight(store, row, gated, error);
+    session->begins = NULL;
+    if (!done)
+        abandon(store);
+    session_leave(session);
+    return done;
 }
 
 /* ---- creations beside each other ---- */
@@ -320,13 +353,15 @@ bool postgres_commit(struct store *store, struct error *error) {
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
     if (!transaction_before_commit(store, &reason) || !count_drawn(store, &reason) ||
-        !meta_write(store, &reason) || !commit_sent(store, &reason)) {
+        !command_counts(store, &reason) || !meta_write(store, &reason) ||
+        !commit_sent(store, &reason)) {
         store_rollback(store);
         return error_set(error, reason.code, "%s", reason.text);
     }
     turn_written(store);
     timeline_committed(store);
     session_leave(&postgres_of(store)->session);
+    command_over(store, true);
     transaction_committed(store);
     return true;
 }
@@ -335,67 +370,8 @@ void postgres_rollback(struct store *store) {
     if (!store->writing)
         return;
     abandon(store);
+    command_over(store, false);
     transaction_rolled_back(store);
-}
-
-/* ---- the lane of a command ---- */
-
-#define HELD PLACE_HOLD("next", "token")
-
-/* Answers with the token, NULL if the lane is taken, and the rev of the frame; with nothing where
- * the schema or the server is not the one that is known. */
-static const char hold_sql[] =
-    "WITH next AS (UPDATE meta SET value=value+1 WHERE key='next_token'"
-    " AND EXISTS(SELECT 1 FROM schema_version WHERE version=?5) AND current_schema()=?6"
-    " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
-    " RETURNING value-1 AS token), held AS (" HELD ")"
-    " SELECT (SELECT token FROM held), (SELECT rev FROM instance WHERE id=?4) FROM next";
-
-static bool hold_flight(struct store *store, const struct lane_want *want, struct row **row,
-                        struct error *error) {
-    struct postgres *postgres = postgres_of(store);
-    if (!db_run(&store->db, error, begin_sql, "") || !unhurry(store, error) ||
-        !postgres_gate(store, false, error))
-        return false;
-    *row = db_query(&store->db, error, hold_sql, "iiiiit", want->hold.lane, want->until, want->now,
-                    want->instance, store->schema.version, postgres->address.schema);
-    return *row && statement_send_ahead(*row, error) && db_run(&store->db, error, commit_sql, "") &&
-           session_land(&postgres->session, NULL, error);
-}
-
-static enum answer hold_answer(struct store *store, struct row *row, struct lane_want *want,
-                               bool *known, struct error *error) {
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    want->hold.token = row_int(row, 0);
-    want->rev = want->hold.token ? row_int(row, 1) : 0;
-    *known = true;
-    row_done(row);
-    return want->hold.token ? YES : NO;
-}
-
-/* One flight. Why it fails is for the transaction to say that comes after it. */
-enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,
-                          struct error *error) {
-    struct session *session = &postgres_of(store)->session;
-    struct error ignored = {0};
-    struct row *row = NULL;
-    *known = false;
-    if (!store->schema.version || session->lost)
-        return NO;
-    session->begins = store; /* it waits no longer for the gate than that one would */
-    session->begun = clock_monotonic();
-    session_enter(session);
-    bool done = hold_flight(store, want, &row, &ignored);
-    session->begins = NULL;
-    if (!done)
-        abandon(store);
-    session_leave(session);
-    if (done)
-        return hold_answer(store, row, want, known, error);
-    bool late = ignored.code == ERROR_INTERRUPTED;
-    return !late || transaction_late(store, session->begun, error) ? NO : FAILED;
 }
 
 /* ---- reading ---- */

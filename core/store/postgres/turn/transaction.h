@@ -10,6 +10,11 @@ struct store;
 bool postgres_gate(struct store *store, bool shared, struct error *error);
 /* Begins to write, whatever the server's timeline. */
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
+/* The same without a wait: nothing is read, and what the server says comes with the commit. */
+bool postgres_begin_unasked(struct store *store, struct error *error);
+/* A statement with its answer, in a transaction of its own whose end need not be on the disk: one
+ * request. */
+bool postgres_flight(struct store *store, struct row *row, bool gated, struct error *error);
 /* Connects again after a loss, and takes what the session had held. */
 bool postgres_reconnect(struct store *store, struct error *error);
 

@@ -14,13 +14,6 @@
 #include <string.h>
 
 #define OF_VERSION " JOIN process_version v ON v.id="
-/* Of an instance whose version is `v`: by itself, or with its process. */
-#define BY_ITSELF(id)                                                                              \
-    "EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"
-#define BY_PROCESS                                                                                 \
-    "(v.suspended&2<>0"                                                                            \
-    " OR EXISTS(SELECT 1 FROM process h WHERE h.key=v.key AND h.suspended&2<>0))"
-#define SUSPENDED(id) "(" BY_ITSELF(id) " OR " BY_PROCESS ")"
 #define AS_FLAG(sql) "CASE WHEN " sql " THEN 1 ELSE 0 END"
 
 /* ---- processes, versions ---- */
@@ -178,7 +171,7 @@ static const struct filter instance_filters[] = {
     {"key", "NAME,…", "with these business keys"},
     {"tenant", "NAME,…", "of these tenants"},
     {"activity", "NAME", "that wait there with a job, a task or for an event", filter_activity},
-    {"suspended", "[BOOL]", "suspended, or not", filter_flag, SUSPENDED("i.id")},
+    {"suspended", "[BOOL]", "suspended, or not", filter_flag, INSTANCE_SUSPENDED("i.id")},
     {"stuck", "[BOOL]", "where nothing moves a token any more, or without", filter_flag,
      STUCK_INSTANCE},
     {"with_incidents", "[BOOL]", "with open incidents, or without", filter_flag,
@@ -200,7 +193,7 @@ static const struct ask_column process_instance_columns[] = {
     {"started", ASK_TIME, "i.started", ASK_SORT},
     {"root", ASK_INTEGER, "i.root", ASK_FIND},
     {"parent", ASK_INTEGER, "i.parent", ASK_FIND},
-    {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
+    {"suspended", ASK_FLAG, AS_FLAG(INSTANCE_SUSPENDED("i.id")), ASK_SHOW},
     {"suspended_by", ASK_TEXT,
      "CASE WHEN " BY_ITSELF("i.id") " THEN 'instance' WHEN " BY_PROCESS " THEN 'process' END",
      ASK_SHOW},
@@ -325,7 +318,7 @@ static const struct filter task_filters[] = {
     {"instance", "ID,…", "of these instances"},
     {"activity", "NAME,…", "of these activities"},
     {"variables", "CONDITION", "of their instances, as amount>100", filter_variables, "t.instance"},
-    {"suspended", NULL, NULL, filter_flag, SUSPENDED("i.id")},
+    {"suspended", NULL, NULL, filter_flag, INSTANCE_SUSPENDED("i.id")},
     {"due_before", NULL, NULL, filter_time, "t.due<"},
     {"due_after", NULL, NULL, filter_time, "t.due>"},
     {0},
@@ -347,7 +340,7 @@ static const struct ask_column task_columns[] = {
     {"form", ASK_TEXT, "t.form", ASK_SHOW},
     {"key", ASK_TEXT, "i.key", ASK_FIND},
     {"tenant", ASK_TEXT, "i.tenant", ASK_FIND},
-    {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
+    {"suspended", ASK_FLAG, AS_FLAG(INSTANCE_SUSPENDED("i.id")), ASK_SHOW},
     {0},
 };
 
@@ -434,27 +427,31 @@ json_t *store_kept_messages(struct store *store, const json_t *filters,
 
 /* ---- one instance ---- */
 
+json_t *frame_read(struct row *row, int from, int64_t id) {
+    json_t *frame = json_pack(
+        "{sI sI sI ss ss? ss? ss sb}", "id", (json_int_t)id, "version",
+        (json_int_t)row_int(row, from), "rev", (json_int_t)row_int(row, from + 1), "frame",
+        row_text(row, from + 2), "key", row_text(row, from + 5), "tenant", row_text(row, from + 6),
+        "process", row_text(row, from + 8), "held", (int)row_int(row, from + 9));
+    json_put(frame, "parent", query_column(row, from + 3));
+    json_put(frame, "root", query_column(row, from + 4));
+    json_put(frame, "started", query_column(row, from + 7));
+    return frame;
+}
+
 json_t *store_frame(struct store *store, int64_t id, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    struct row *row = db_query(
-        &store->db, error,
-        "SELECT i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant,"
-        " i.started, v.key, CASE WHEN " SUSPENDED(
-            "i.id") " THEN 1 ELSE 0 END"
-                    " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id=?1",
-        "i", id);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT " FRAME_COLUMNS
+                 " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id=?1",
+                 "i", id);
     enum answer step = db_step(&store->db, row, error);
     json_t *found = step == NO ? json_null() : NULL;
     if (step == YES) {
-        found = json_pack("{sI sI sI ss ss? ss? ss sb}", "id", (json_int_t)id, "version",
-                          (json_int_t)row_int(row, 0), "rev", (json_int_t)row_int(row, 1), "frame",
-                          row_text(row, 2), "key", row_text(row, 5), "tenant", row_text(row, 6),
-                          "process", row_text(row, 8), "held", (int)row_int(row, 9));
-        json_put(found, "parent", query_column(row, 3));
-        json_put(found, "root", query_column(row, 4));
-        json_put(found, "started", query_column(row, 7));
+        found = frame_read(row, 0, id);
         row_done(row);
     }
     look_end(store, own);

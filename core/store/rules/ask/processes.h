@@ -5,6 +5,20 @@
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/state.h"
 
+/* True of an instance whose version is `v`: by itself, or with its process. */
+#define BY_ITSELF(id)                                                                              \
+    "EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"
+#define BY_PROCESS                                                                                 \
+    "(v.suspended&2<>0"                                                                            \
+    " OR EXISTS(SELECT 1 FROM process h WHERE h.key=v.key AND h.suspended&2<>0))"
+#define INSTANCE_SUSPENDED(id) "(" BY_ITSELF(id) " OR " BY_PROCESS ")"
+
+/* Of an instance `i` and its version `v`: what frame_read takes. */
+#define FRAME_COLUMNS                                                                              \
+    "i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant, i.started, v.key,"              \
+    " CASE WHEN " INSTANCE_SUSPENDED("i.id") " THEN 1 ELSE 0 END"
+/* As store_frame; the columns begin at this one. NULL: no memory. */
+json_t *frame_read(struct row *row, int from, int64_t id);
 /* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */
 json_t *store_frame(struct store *store, int64_t id, struct error *error);
 /* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,

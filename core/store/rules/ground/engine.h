@@ -133,6 +133,14 @@ struct store_engine {
     enum answer (*hold)(struct store *store, struct lane_want *want, bool *known,
                         struct error *error);
 
+    /* The two requests of a command that is alone. Outside of a transaction: see store_reach. Then
+     * begins the transaction of what it did, without a word from the server: as if nothing had
+     * changed since. If something has, it comes to no commit; `vain` says so behind its end. NO: it
+     * cannot begin so. NULL, all three: they never can. */
+    enum answer (*reach)(struct store *store, struct store_reach *reach, struct error *error);
+    enum answer (*resume)(struct store *store, const struct outcome *outcome, struct error *error);
+    bool (*vain)(const struct store *store);
+
     /* Writes what `kind` says of the rows that a bulk offers. */
     bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);
 

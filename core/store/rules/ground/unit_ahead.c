@@ -151,4 +151,46 @@ bool store_units_ahead(struct store *store, struct outcome *const *outcomes, siz
     return !store->asked.count || ask(store, error);
 }
 
+/* ---- what is known already ---- */
+
+enum { WAITS_MOST = 100 }; /* of a kind; then there may be more */
+
+/* Takes one part of the text to what it answers. Returns what is behind it. */
+static const char *wait_read(struct unit_ahead *ahead, const char *at, int *counts) {
+    char *end = NULL;
+    const long what = strtol(at, &end, 10);
+    const int64_t part = strtoll(end + 1, &end, 10), value = strtoll(end + 1, &end, 10);
+    counts[what]++;
+    for (size_t i = 0; i < ahead->count; i++) {
+        struct asked_entry *entry = &ahead->list[i];
+        bool meant = entry->what == (enum asked)what && (!entry->part || entry->part == part);
+        entry->value = meant ? value : entry->value;
+        entry->count += meant;
+    }
+    return *end ? end + 1 : end;
+}
+
+static bool waits_read(struct unit_ahead *ahead, int64_t instance, const char *waits) {
+    int counts[ASKED_LOCK] = {0};
+    for (size_t i = 0; i < ahead->count; i++)
+        if (ahead->list[i].of != instance || ahead->list[i].what == ASKED_LOCK)
+            return false;
+    for (const char *at = waits; *at;)
+        at = wait_read(ahead, at, counts);
+    for (size_t i = 0; i < ahead->count; i++)
+        ahead->list[i].known = true;
+    return counts[ASKED_JOB] < WAITS_MOST && counts[ASKED_TASK] < WAITS_MOST;
+}
+
+bool unit_ahead_known(struct store *store, const struct outcome *outcome, int64_t instance,
+                      const char *waits) {
+    forget_all(store);
+    bool done = add_outcome(&store->asked, outcome);
+    sort(&store->asked);
+    done = done && waits_read(&store->asked, instance, waits);
+    if (!done)
+        forget_all(store);
+    return done;
+}
+
 const struct txn_hook unit_ahead_hook = {.committed = forget_all, .drop = forget_all};

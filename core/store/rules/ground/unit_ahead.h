@@ -29,6 +29,10 @@ struct asked_entry {
 /* NULL: it is not known. */
 const struct asked_entry *unit_ahead_find(const struct store *store, enum asked what, int64_t of,
                                           int64_t part);
+/* In the place of asking: all that this unit needs is said by `waits`, of this instance alone,
+ * "0:0:rev 1:token:job … 2:token:task …". False: it needs more, and nothing is known. */
+bool unit_ahead_known(struct store *store, const struct outcome *outcome, int64_t instance,
+                      const char *waits);
 /* It changes: all parts of it. */
 void unit_ahead_forget(struct store *store, enum asked what, int64_t of);
 

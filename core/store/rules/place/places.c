@@ -258,9 +258,9 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
 }
 
 enum answer place_hold_until(struct store *store, struct lane_want *want, struct error *error) {
-    static const char sql[] =
-        PLACE_HOLD("(SELECT value AS token FROM meta WHERE key='next_token') AS next",
-                   "token, (SELECT rev FROM instance WHERE id=?4)");
+    static const char sql[] = PLACE_HOLD(
+        "?1", "?2", "?3", "(SELECT value AS token FROM meta WHERE key='next_token') AS next",
+        "token, (SELECT rev FROM instance WHERE id=?4)");
     struct row *row = db_query(&store->db, error, sql, "iiii", want->hold.lane, want->until,
                                want->now, want->instance);
     enum answer held = db_step(&store->db, row, error);

@@ -137,13 +137,14 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, s
  * instance while a run has the lane: of the two, commands hold one, and none beside a run in ~lane.
  * NO: the lane runs. */
 enum answer place_hold_until(struct store *store, struct lane_want *want, struct error *error);
-/* The statement of it: ?1 the lane, ?2 until, ?3 now. `tokens` has a row with the token. */
-#define PLACE_HOLD(tokens, told)                                                                   \
-    "INSERT INTO lane(id, token, owner, until) SELECT ?1, token, 0, ?2 FROM " tokens               \
-    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~CAST(?1 AS BIGINT))"                          \
-    " AND CASE WHEN owner=0 THEN until>?3 ELSE id<0 END)"                                          \
+/* The statement of it, with its parameters. `tokens` has a row with the token, and may have the
+ * lane. */
+#define PLACE_HOLD(lane, until, now, tokens, told)                                                 \
+    "INSERT INTO lane(id, token, owner, until) SELECT " lane ", token, 0, " until " FROM " tokens  \
+    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=(~CAST(" lane " AS BIGINT))"                    \
+    " AND CASE WHEN owner=0 THEN lane.until>" now " ELSE id<0 END)"                                \
     " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until"                    \
-    " WHERE lane.until<=?3 RETURNING " told
+    " WHERE lane.until<=" now " RETURNING " told
 /* The same for a command, from the executor that has it and that has died. */
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
                       time_ms until, bool *taken, struct error *error);

@@ -92,6 +92,16 @@ enum answer store_lane_hold(struct store *store, struct lane_want *want, struct 
     return held;
 }
 
+enum answer store_reach(struct store *store, struct store_reach *reach, struct error *error) {
+    return store->engine->reach ? store->engine->reach(store, reach, error) : NO;
+}
+
+void store_reach_clear(struct store_reach *reach) {
+    json_decref(reach->frame);
+    json_decref(reach->found);
+    reach->frame = reach->found = NULL;
+}
+
 bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,
                        struct error *error) {
     *beside = (struct lane_hold){~hold->lane, hold->token};

@@ -40,12 +40,8 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
                  " FROM subscription s JOIN process_version v ON v.id=s.version WHERE "
                  "s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
                  " AND s.instance=0 AND ?3=0 LIMIT 100"
-               : "SELECT s.instance, s.token, s.version, s.activity, s.key, i.key, v.key"
-                 " FROM subscription s JOIN instance i ON i.id=s.instance JOIN process_version v "
-                 "ON v.id=s.version WHERE s.kind='message'"
-                 " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR"
-                 " s.instance=?3) AND (?4=0 OR s.token=?4)"
-                 " AND (i.key=?5 OR CAST(?5 AS TEXT) IS NULL) LIMIT 100",
+               : "SELECT s.instance, s.token, s.version, s.activity, s.key, i.key, v.key" RECEIVING(
+                     "JOIN process_version v ON v.id=s.version") " LIMIT 100",
         starts ? "tti" : "ttiit", to->name, to->key ? to->key : "", to->instance, to->token,
         to->business_key);
     enum answer step = NO;

@@ -22,6 +22,12 @@ struct message_to {
     const char *business_key; /* NULL: any */
     bool starts;              /* only start events, whatever waits */
 };
+/* SQL: of subscriptions `s` with their instances `i`, those for which the message ?1 is: ?2 its
+ * key, ?3 the instance, ?4 the token, ?5 the business key. */
+#define RECEIVING(joined)                                                                          \
+    " FROM subscription s JOIN instance i ON i.id=s.instance " joined " WHERE s.kind='message'"    \
+    " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR s.instance=?3)"            \
+    " AND (?4=0 OR s.token=?4) AND (i.key=?5 OR CAST(?5 AS TEXT) IS NULL)"
 /* [{ instance, token, version, process, activity, key, business_key }]: those that wait; else the
  * start events of that name, with instance 0. At most a hundred. */
 json_t *subscription_receivers(struct store *store, const struct message_to *to,

@@ -4,18 +4,47 @@
 #include "store/rules/work/work.h"
 #include <string.h>
 
+/* In the open transaction. *behind: nothing was written. */
+static bool write(struct store *store, struct outcome *outcome, const struct store_entry *entry,
+                  bool own, bool *behind, time_ms now, struct error *error) {
+    bool done = work_settle(store, outcome, now, &outcome->settled, error) &&
+                (!own || work_settle_end(store, error));
+    *behind = done && outcome->settled == SETTLED_BEHIND;
+    return done && (*behind || store_note(store, entry, now, error)) &&
+           (*behind || !entry->hold.token || store_lane_release(store, &entry->hold, error));
+}
+
+/* Writes it as if nothing had changed since it was read. NO: something has, or may have. */
+static enum answer resume(struct store *store, struct outcome *outcome,
+                          const struct store_entry *entry, time_ms now, struct error *error) {
+    struct error reason = {0};
+    bool behind = false;
+    if (store->writing || !store->engine->resume ||
+        store->engine->resume(store, outcome, &reason) != YES)
+        return NO;
+    if (!write(store, outcome, entry, true, &behind, now, &reason) || behind) {
+        store_rollback(store);
+        return NO;
+    }
+    if (store_commit(store, &reason))
+        return YES;
+    if (store->engine->vain(store) || reason.code == ERROR_BUSY) /* the commit did not take place */
+        return NO;
+    error_set(error, reason.code, "%s", reason.text);
+    return FAILED;
+}
+
 enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                       time_ms now, struct error *error) {
-    bool own = false;
+    bool own = false, behind = false;
     outcome->at_rest = strcmp(entry->verb, "set_variables") == 0;
+    enum answer resumed = resume(store, outcome, entry, now, error);
+    if (resumed != NO)
+        return resumed;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return FAILED;
     bool done = (!own || store_units_ahead(store, &outcome, 1, error)) &&
-                work_settle(store, outcome, now, &outcome->settled, error) &&
-                (!own || work_settle_end(store, error));
-    bool behind = done && outcome->settled == SETTLED_BEHIND;
-    done = done && (behind || store_note(store, entry, now, error)) &&
-           (behind || !entry->hold.token || store_lane_release(store, &entry->hold, error));
+                write(store, outcome, entry, own, &behind, now, error);
     if (!unit_end(store, own, done, error))
         return FAILED;
     return behind ? NO : YES;

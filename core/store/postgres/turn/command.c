@@ -1,0 +1,368 @@
+#include "store/postgres/turn/command.h"
+#include "base/json.h"
+#include "store/postgres/db/engine.h"
+#include "store/postgres/turn/lock_page.h"
+#include "store/postgres/turn/timeline.h"
+#include "store/postgres/turn/transaction.h"
+#include "store/rules/ask/processes.h"
+#include "store/rules/ground/unit_ahead.h"
+#include "store/rules/place/places.h"
+#include "store/rules/process/subscription.h"
+#include "store/rules/record/frame.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers that are drawn at once, when fewer are left than a command is likely to need. */
+enum { DRAWN = 64, DRAWN_LEAST = 16 };
+
+/* clang-format off */
+
+/* What a command builds on: two flags as work_ask has them, and what is read at the beginning of a
+ * transaction but for its counters. */
+#define FLAG(sql) "CASE WHEN EXISTS(" sql ") THEN '1' ELSE '0' END"
+#define WORLD                                                                                      \
+    "(" FLAG("SELECT 1 FROM incident WHERE ended IS NULL")                                         \
+    " || " FLAG("SELECT 1 FROM kept_message")                                                      \
+    " || ' ' || (SELECT version || ' ' || oldest FROM schema_version)"                             \
+    " || ' ' || current_schema() || ' ' || " TIMELINE                                              \
+    " || ' ' || (SELECT string_agg(key || '=' || value, ' ' ORDER BY key) FROM meta WHERE key IN"  \
+    " ('catalog', 'cuts', 'ended', 'executors', 'fair_by', 'sweep_from', 'sweep_to', 'timeline',"  \
+    " 'turn')))"
+/* What waits for an instance, as unit_ahead_known reads it. */
+#define WAITS(id)                                                                                  \
+    "(SELECT string_agg(w.what || ':' || w.part || ':' || w.value, ' ' ORDER BY w.what, w.part,"   \
+    " w.value) FROM (SELECT 0 AS what, CAST(0 AS BIGINT) AS part, rev AS value FROM instance"      \
+    " WHERE id=" id                                                                                \
+    " UNION ALL (SELECT 1, coalesce(execution, 0), id FROM job WHERE instance_id=" id              \
+    " LIMIT 100) UNION ALL (SELECT 2, token, id FROM user_task WHERE instance=" id                 \
+    " LIMIT 100)) AS w)"
+/* The schema and the server are those that are known. */
+#define KNOWN(version, schema)                                                                     \
+    "EXISTS(SELECT 1 FROM schema_version WHERE version=" version ") AND current_schema()=" schema  \
+    " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
+
+/* Answers with the token, NULL if the lane is taken, and the rev of the frame; with nothing where
+ * the schema or the server is not the one that is known. */
+static const char hold_sql[] =
+    "WITH next AS (UPDATE meta SET value=value+1 WHERE key='next_token' AND " KNOWN("?5", "?6")
+    " RETURNING value-1 AS token), held AS (" PLACE_HOLD("?1", "?2", "?3", "next", "token")
+    ") SELECT (SELECT token FROM held), (SELECT rev FROM instance WHERE id=?4) FROM next";
+
+/* ?1 to ?5 say what it is about. ?6 until, ?7 now. ?8 and ?9 the schema. ?10 and ?11: so many tokens
+ * and ids are drawn. ?12: the lane is that of the root. */
+#define REACH(about)                                                                               \
+    "WITH about AS (" about "), here AS (SELECT a.execution, a.place, i.*,"                        \
+    " (coalesce(CASE WHEN ?12<>0 THEN i.root END, i.id) | 4611686018427387904) AS lane"            \
+    " FROM about a JOIN instance i ON i.id=a.instance),"                                           \
+    " next AS (UPDATE meta SET value=value+?10 WHERE key='next_token' AND EXISTS(SELECT 1 FROM"    \
+    " here) AND " KNOWN("?8", "?9") " RETURNING value-?10 AS token),"                              \
+    " ids AS (UPDATE meta SET value=value+?11 WHERE key='next_id' AND ?11>0 AND EXISTS(SELECT 1"   \
+    " FROM next) RETURNING value-?11 AS id),"                                                      \
+    " held AS (" PLACE_HOLD("here.lane", "?6", "?7", "next CROSS JOIN here", "token") ")"          \
+    " SELECT (SELECT token FROM held), next.token, (SELECT id FROM ids), i.id, i.lane,"            \
+    " i.execution, i.place, " WORLD ", " WAITS("i.id") ", " FRAME_COLUMNS                          \
+    " FROM here i JOIN process_version v ON v.id=i.version CROSS JOIN next"
+
+static const char instance_sql[] =
+    REACH("SELECT ?1 AS instance, ?2 AS execution, CAST(NULL AS TEXT) AS place");
+static const char task_sql[] =
+    REACH("SELECT instance, token AS execution, activity AS place FROM user_task WHERE id=?1");
+static const char receiver_sql[] =
+    REACH("SELECT max(r.instance) AS instance, max(r.token) AS execution, max(r.activity) AS place"
+          " FROM (SELECT s.instance, s.token, s.activity" RECEIVING("") " LIMIT 2) AS r"
+          " HAVING count(*)=1");
+/* Of a command that begins an instance: ?1 the process, ?2 and ?3 the schema, ?4 and ?5 as above. */
+static const char start_sql[] =
+    "WITH next AS (UPDATE meta SET value=value+?4 WHERE key='next_token' AND ?4>0 AND "
+    KNOWN("?2", "?3") " RETURNING value-?4 AS token),"
+    " ids AS (UPDATE meta SET value=value+?5 WHERE key='next_id' AND ?5>0 AND "
+    KNOWN("?2", "?3") " RETURNING value-?5 AS id)"
+    " SELECT (SELECT token FROM next), (SELECT id FROM ids), v.id, v.suspended<>0 OR"
+    " p.suspended<>0, " WORLD " FROM process p JOIN process_version v ON v.id=p.current WHERE"
+    " p.key=?1";
+
+/* Refuses the transaction if anything is another one by now: ?1 the world, ?2 the instance, ?3 what
+ * waits. The text is no constant, or it would be read as the statement is planned. */
+static const char check_sql[] =
+    "SELECT CASE WHEN " WORLD "=?1 AND coalesce(" WAITS("?2") ", '')=?3 THEN 1 ELSE"
+    " CAST('another change came first' || substr(CAST(clock_timestamp() AS TEXT), 1, 0) AS BIGINT)"
+    " END";
+
+/* clang-format on */
+
+/* ---- the lane of a command ---- */
+
+/* Nothing is known of a schema before the first transaction. */
+static bool may_ask(const struct store *store) {
+    return store->schema.version && !postgres_of(store)->session.lost && !store->writing &&
+           !store->looking;
+}
+
+/* One flight. NO: why it failed is for the transaction to say that comes after it. */
+static enum answer fly(struct store *store, struct row *row, bool gated, struct error *error) {
+    struct error reason = {0};
+    if (row && postgres_flight(store, row, gated, &reason))
+        return YES;
+    bool late = reason.code == ERROR_INTERRUPTED;
+    return !late || transaction_late(store, postgres_of(store)->session.begun, error) ? NO : FAILED;
+}
+
+enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,
+                          struct error *error) {
+    *known = false;
+    if (!may_ask(store))
+        return NO;
+    struct row *row =
+        db_query(&store->db, error, hold_sql, "iiiiit", want->hold.lane, want->until, want->now,
+                 want->instance, store->schema.version, postgres_of(store)->address.schema);
+    enum answer step = fly(store, row, true, error);
+    step = step == YES ? db_step(&store->db, row, error) : step;
+    if (step != YES)
+        return step;
+    want->hold.token = row_int(row, 0);
+    want->rev = want->hold.token ? row_int(row, 1) : 0;
+    *known = true;
+    row_done(row);
+    return want->hold.token ? YES : NO;
+}
+
+/* ---- numbers that are drawn ahead ---- */
+
+static struct command_ground *ground_of(const struct store *store) {
+    return &postgres_of(store)->ground;
+}
+
+static void forget(struct command_ground *ground) {
+    free(ground->world);
+    free(ground->reached);
+    free(ground->waits);
+    *ground = (struct command_ground){0};
+}
+
+void command_clear(struct store *store) {
+    forget(ground_of(store));
+}
+
+/* What was known on a connection that was lost says nothing of this one. */
+static struct command_ground *ground_now(struct store *store) {
+    struct command_ground *ground = ground_of(store);
+    const unsigned generation = postgres_of(store)->session.generation;
+    if (ground->generation != generation)
+        forget(ground);
+    ground->generation = generation;
+    return ground;
+}
+
+static int64_t tokens_wanted(const struct command_ground *ground) {
+    return ground->token_end - ground->token < DRAWN_LEAST ? DRAWN : 0;
+}
+
+static int64_t ids_wanted(const struct command_ground *ground) {
+    return ground->id_end - ground->id < DRAWN_LEAST ? DRAWN : 0;
+}
+
+static void take_numbers(struct command_ground *ground, int64_t token, int64_t tokens, int64_t id,
+                         int64_t ids) {
+    if (token && tokens) {
+        ground->token = token;
+        ground->token_end = token + tokens;
+    }
+    if (id && ids) {
+        ground->id = id;
+        ground->id_end = id + ids;
+    }
+}
+
+static bool take_text(char **into, const char *text) {
+    free(*into);
+    *into = text ? strdup(text) : NULL;
+    return *into || !text;
+}
+
+static bool take_ground(struct store *store, int64_t instance, const char *world, const char *waits,
+                        struct error *error) {
+    struct command_ground *ground = ground_of(store);
+    ground->instance = instance;
+    return (take_text(&ground->reached, world) && take_text(&ground->waits, waits)) ||
+           db_no_memory(&store->db, error);
+}
+
+/* ---- the first request ---- */
+
+/* The columns of REACH. */
+enum { HELD, TOKEN, ID, INSTANCE, LANE, EXECUTION, PLACE, REACHED_WORLD, REACHED_WAITS, FRAME };
+
+static struct row *reach_ask(struct store *store, const struct store_reach *reach, int64_t tokens,
+                             int64_t ids, struct error *error) {
+    const char *schema = postgres_of(store)->address.schema;
+    const int64_t version = store->schema.version, root = reach->by_root;
+    if (reach->process)
+        return db_query(&store->db, error, start_sql, "titii", reach->process, version, schema,
+                        tokens, ids);
+    if (reach->message)
+        return db_query(&store->db, error, receiver_sql, "ttiitiiitiii", reach->message,
+                        reach->key ? reach->key : "", reach->receiver, reach->token,
+                        reach->business_key, reach->until, reach->now, version, schema, tokens + 1,
+                        ids, root);
+    return db_query(&store->db, error, reach->task ? task_sql : instance_sql, "iiiiiiiitiii",
+                    reach->task ? reach->task : reach->instance, (int64_t)0, (int64_t)0, (int64_t)0,
+                    (int64_t)0, reach->until, reach->now, version, schema, tokens + 1, ids, root);
+}
+
+/* Without a place it is about the instance as a whole: where that stands. */
+static json_t *found_of(struct row *row, const json_t *frame, struct error *error) {
+    json_t *found =
+        json_pack("{sI sI ss*}", "instance", (json_int_t)row_int(row, INSTANCE), "token",
+                  (json_int_t)row_int(row, EXECUTION), "activity", row_text(row, PLACE));
+    return json_kept(found,
+                     row_text(row, PLACE) || frame_show(found, json_text(frame, "frame"), error));
+}
+
+static bool read_instance(struct store *store, struct row *row, struct store_reach *reach,
+                          struct error *error) {
+    reach->hold = (struct lane_hold){row_int(row, LANE), row_int(row, HELD)};
+    reach->frame = frame_read(row, FRAME, row_int(row, INSTANCE));
+    reach->found = reach->frame ? found_of(row, reach->frame, error) : NULL;
+    return take_ground(store, row_int(row, INSTANCE), row_text(row, REACHED_WORLD),
+                       row_text(row, REACHED_WAITS), error) &&
+           reach->found;
+}
+
+static bool read_version(struct store *store, struct row *row, struct store_reach *reach,
+                         struct error *error) {
+    reach->found = json_pack("{sI ss sb}", "id", (json_int_t)row_int(row, 2), "key", reach->process,
+                             "suspended", (int)row_int(row, 3));
+    return take_ground(store, 0, row_text(row, 4), NULL, error) && reach->found;
+}
+
+/* The first token is that of the lane. */
+static bool reach_read(struct store *store, struct row *row, struct store_reach *reach,
+                       int64_t tokens, int64_t ids, struct error *error) {
+    struct command_ground *ground = ground_of(store);
+    if (reach->process) {
+        take_numbers(ground, row_int(row, 0), tokens, row_int(row, 1), ids);
+        return read_version(store, row, reach, error);
+    }
+    take_numbers(ground, row_int(row, TOKEN) + 1, tokens, row_int(row, ID), ids);
+    return read_instance(store, row, reach, error);
+}
+
+enum answer postgres_reach(struct store *store, struct store_reach *reach, struct error *error) {
+    if (!may_ask(store))
+        return NO;
+    struct command_ground *ground = ground_now(store);
+    const int64_t tokens = tokens_wanted(ground), ids = ids_wanted(ground);
+    struct row *row = reach_ask(store, reach, tokens, ids, error);
+    enum answer step = fly(store, row, !reach->process || tokens || ids, error);
+    step = step == YES ? db_step(&store->db, row, error) : step;
+    if (step != YES)
+        return step;
+    bool done = reach_read(store, row, reach, tokens, ids, error);
+    row_done(row);
+    return done || db_no_memory(&store->db, error) ? YES : FAILED;
+}
+
+/* ---- the second request ---- */
+
+struct row *command_ask(struct store *store, struct error *error) {
+    struct row *row = db_query(&store->db, error, "SELECT " WORLD, "");
+    return row && statement_send_ahead(row, error) ? row : NULL;
+}
+
+bool command_answer(struct store *store, struct row *row, struct error *error) {
+    struct command_ground *ground = ground_now(store);
+    enum answer step = db_step(&store->db, row, error);
+    ground->meta = store->meta;
+    bool done = step == YES &&
+                (take_text(&ground->world, row_text(row, 0)) || db_no_memory(&store->db, error));
+    if (step == YES)
+        row_done(row);
+    return done || step == NO;
+}
+
+/* But for the counters, of which numbers were drawn. */
+static bool same_meta(const struct meta *left, const struct meta *right) {
+    struct meta a = *left, b = *right;
+    a.next_id = b.next_id = a.next_token = b.next_token = 0;
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* What is in memory is what the server has said as the command was read. */
+static bool is_known(struct store *store, const struct command_ground *ground) {
+    const struct postgres *postgres = postgres_of(store);
+    const struct timeline *timeline = &postgres->timeline;
+    return ground->reached && ground->world && strcmp(ground->reached, ground->world) == 0 &&
+           !postgres->session.lost && same_meta(&ground->meta, &store->meta) &&
+           store->catalog.version == store->meta.catalog &&
+           store->peers.version == store->meta.executors && timeline->known == timeline->server &&
+           timeline->generation == ground->generation && !timeline->lost && !timeline->late &&
+           ground->token < ground->token_end && ground->id < ground->id_end;
+}
+
+static void take_meta(struct store *store, struct command_ground *ground) {
+    store->meta.next_token = ground->token;
+    store->meta.next_id = ground->id;
+    store->stored = store->meta;
+    store->incidents = ground->world[0] == '1';
+    store->kept = ground->world[1] == '1';
+    store->lines = -1;
+    store->timer = TIME_NONE;
+    store->parked.looked = postgres_of(store)->shares = false;
+    ground->open = true;
+    ground->short_of = false;
+}
+
+/* What was reached is built on once. */
+static void leave_reached(struct command_ground *ground) {
+    take_text(&ground->reached, NULL);
+    take_text(&ground->waits, NULL);
+}
+
+enum answer postgres_resume(struct store *store, const struct outcome *outcome,
+                            struct error *error) {
+    struct command_ground *ground = ground_now(store);
+    const char *waits = ground->waits ? ground->waits : "";
+    bool known =
+        is_known(store, ground) && unit_ahead_known(store, outcome, ground->instance, waits);
+    if (!known || !transaction_may_begin(store, error)) {
+        leave_reached(ground);
+        return NO;
+    }
+    postgres_of(store)->session.state[0] = 0;
+    bool begun = postgres_begin_unasked(store, error);
+    if (begun)
+        take_meta(store, ground);
+    begun = begun &&
+            db_run(&store->db, error, check_sql, "tit", ground->world, ground->instance, waits) &&
+            lock_page_none(store, error);
+    leave_reached(ground);
+    if (!begun)
+        store_rollback(store);
+    return begun ? YES : NO;
+}
+
+bool postgres_vain(const struct store *store) {
+    return ground_of(store)->short_of || strcmp(postgres_of(store)->session.state, "22P02") == 0;
+}
+
+bool command_counts(struct store *store, struct error *error) {
+    struct command_ground *ground = ground_of(store);
+    if (!ground->open)
+        return true;
+    ground->short_of =
+        store->meta.next_token > ground->token_end || store->meta.next_id > ground->id_end;
+    store->stored.next_token = store->meta.next_token;
+    store->stored.next_id = store->meta.next_id;
+    return !ground->short_of ||
+           error_set(error, ERROR_FAILED, "store \"%s\": more numbers were given than drawn",
+                     store->db.name);
+}
+
+void command_over(struct store *store, bool committed) {
+    struct command_ground *ground = ground_of(store);
+    if (ground->open && committed) {
+        ground->token = store->meta.next_token;
+        ground->id = store->meta.next_id;
+    }
+    ground->open = false;
+}

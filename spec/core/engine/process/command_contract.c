@@ -1,0 +1,156 @@
+/* command_contract.c - how often a command waits for a server. Run with spec/postgres/contracts. */
+#include "../../store/contract.h"
+#include "../../store/process_site.h"
+#include "engine/engine_state.h"
+#include "store/postgres/db/connection.h"
+
+enum { RUNS = 3 }; /* the first two learn what the others build on */
+
+static const char *const processes[][2] = {
+    {"processes/asks.lua", "return { p.task 'look' {} }"},
+    {"processes/goes.lua", "return { p.step 'pay' { run = 'pay' }, p.task 'look' {} }"},
+    {"processes/waits.lua", "return { p.receive 'paid' { message = 'paid', key = "
+                            "'${instance.key}' } }"},
+    {"processes/stands.lua", "return { p.receive 'sent' {} }"},
+    {"processes/works.lua", "return { p.step 'pay' { run = 'pay', async = true } }"},
+};
+
+static struct folder *folder_of(struct error *error) {
+    json_t *files =
+        json_pack("[{ssss}]", "path", "handlers/pay.lua", "text", "return function() end");
+    for (size_t i = 0; i < sizeof processes / sizeof *processes; i++)
+        json_array_append_new(
+            files,
+            json_pack("{ssso}", "path", processes[i][0], "text",
+                      json_sprintf("local p = require 'moonshift.process' %s", processes[i][1])));
+    struct folder *folder = folder_from_json(files, "spec", 0, error);
+    json_decref(files);
+    return folder;
+}
+
+/* An engine over the store under test. */
+struct site {
+    struct settings settings;
+    char url[128];
+    struct engine *engine;
+};
+
+static bool site_open(struct contract *c, struct site *site) {
+    struct folder *folder = folder_of(&c->error);
+    snprintf(site->url, sizeof site->url, "%s", c->url);
+    site->settings = c->settings;
+    site->settings.store = site->url;
+    const struct engine_options options = {
+        .settings = &site->settings, .mode = STORE_CREATE, .folder = folder};
+    site->engine = folder ? engine_open(&options, &c->error) : NULL;
+    folder_release(folder);
+    return site->engine != NULL;
+}
+
+static int64_t waits(const struct site *site) {
+    return postgres_of(site->engine->store)->session.waits;
+}
+
+/* The id of the instance; 0: error. Takes the command over. */
+static int64_t command(struct contract *c, struct site *site, json_t *object) {
+    json_t *answer = NULL;
+    bool done = engine_process(site->engine, object, &answer, &c->error);
+    int64_t id = json_integer_value(answer);
+    json_decref(answer);
+    json_decref(object);
+    return done ? id : 0;
+}
+
+static int64_t start(struct contract *c, struct site *site, const char *process, int key) {
+    return command(c, site,
+                   json_of("{'kind': 'start', 'process': '%s', 'key': 'k-%d'}", process, key));
+}
+
+static int64_t task_of(struct contract *c, struct site *site, int64_t instance) {
+    json_t *question = json_of("{'filters': {'instance': %lld}, 'limit': 1}", (long long)instance);
+    json_t *rows = engine_ask(site->engine, ASK_TASKS, question, &c->error);
+    int64_t id = json_integer_value(json_object_get(json_array_get(rows, 0), "id"));
+    json_decref(rows);
+    json_decref(question);
+    return id;
+}
+
+/* A command that is given to an instance that waits as this process says; NULL: it begins one. */
+struct verb {
+    const char *process, *words;
+    bool of_task;
+};
+
+static json_t *words_of(const struct verb *verb, int64_t id, int run) {
+    if (!verb->process)
+        return json_of("%s", verb->words);
+    if (strstr(verb->words, "message"))
+        return json_of(verb->words, run);
+    return json_of(verb->words, (long long)id);
+}
+
+/* The waits of the last of several runs; -1: error. */
+static int64_t waits_of(struct contract *c, const struct verb *verb) {
+    struct site site;
+    int64_t found = -1;
+    bool done = site_open(c, &site);
+    for (int run = 0; done && run < RUNS; run++) {
+        int64_t id = verb->process ? start(c, &site, verb->process, run) : 1;
+        id = id && verb->of_task ? task_of(c, &site, id) : id;
+        int64_t before = id ? waits(&site) : 0;
+        done = id && command(c, &site, words_of(verb, id, run)) != 0;
+        found = done ? waits(&site) - before : -1;
+    }
+    engine_close(site.engine);
+    return found;
+}
+
+#define WAITS(count, ...) EXPECT(waits_of(c, &(struct verb){__VA_ARGS__}) == (count))
+
+static void begins(struct contract *c) {
+    WAITS(2, NULL, "{'kind': 'start', 'process': 'asks'}");
+    WAITS(2, NULL, "{'kind': 'start', 'process': 'goes'}");
+    WAITS(2, NULL, "{'kind': 'start', 'process': 'works'}");
+}
+
+static void of_a_task(struct contract *c) {
+    WAITS(2, "asks", "{'kind': 'complete', 'task': %lld}", true);
+    WAITS(2, "goes", "{'kind': 'complete', 'task': %lld, 'variables': {'x': 1}}", true);
+}
+
+static void of_a_message(struct contract *c) {
+    WAITS(2, "waits", "{'kind': 'message', 'message': 'paid', 'key': 'k-%d'}");
+}
+
+static void of_an_instance(struct contract *c) {
+    WAITS(2, "asks", "{'kind': 'set', 'instance': %lld, 'variables': {'x': 1}}");
+    WAITS(2, "stands", "{'kind': 'trigger', 'instance': %lld}");
+    WAITS(2, "asks", "{'kind': 'cancel', 'instance': %lld}");
+}
+
+/* ---- what has changed between both ---- */
+
+/* A command whose handler does something to the store in the middle. */
+static void changed(struct contract *c) {
+    struct site site, other;
+    EXPECT(site_open(c, &site) && site_open(c, &other));
+    for (int i = 0; i < RUNS; i++)
+        EXPECT(start(c, &site, "asks", i) != 0);
+    int64_t before = waits(&site);
+    EXPECT(start(c, &other, "asks", RUNS) != 0); /* counters alone */
+    EXPECT(start(c, &site, "asks", RUNS) != 0 && waits(&site) - before == 2);
+    engine_close(other.engine);
+    engine_close(site.engine);
+}
+
+static const struct check checks[] = {
+    {"a command that begins an instance waits twice", begins},
+    {"a command that completes a task waits twice", of_a_task},
+    {"a message that finds its receiver waits twice", of_a_message},
+    {"a command to an instance waits twice", of_an_instance},
+    {"a command of another program makes none wait more often", changed},
+};
+
+int main(void) {
+    return contract_run_of_server(checks, sizeof checks / sizeof *checks);
+}
