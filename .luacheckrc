@@ -4,3 +4,5 @@ cache = false
 
 files["spec"].std = "+busted"
 files["examples/*/spec"].std = "+busted"
+files["scripts"].read_globals = { "http" }
+files["examples/*/handlers"].read_globals = { "http" }

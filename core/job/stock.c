@@ -8,8 +8,8 @@
 
 static const char root[] = "scripts/handlers/", tail[] = ".lua";
 
-/* These act on the machine: a payload says what they do. */
-static const char *const powerful[] = {"shell", NULL};
+/* These act on the machine and beyond it: a payload says what they do. */
+static const char *const powerful[] = {"http", "mail", "shell", "webhook", NULL};
 
 bool stock_has(const json_t *asked, const char *handler) {
     size_t i;

@@ -1,5 +1,5 @@
 /* stock.h - the stock handlers that a folder has (rules §13). The harmless ones are everywhere;
- * those that act on the machine are there where the setting `stock` names them. */
+ * those that act on the machine or beyond it are there where the setting `stock` names them. */
 #ifndef MOONSHIFT_JOB_STOCK_H
 #define MOONSHIFT_JOB_STOCK_H
 

@@ -13,7 +13,6 @@ need() {
   command -v "$1" >/dev/null || { echo "api-client needs $1 for $2, found none" >&2; exit 1; }
 }
 need "$python" "its server"
-need bash "its HTTP client"
 
 workers=${1:-4}
 work=${2:-$(mktemp -d "${TMPDIR:-/tmp}/moonshift-api-client.XXXXXX")}

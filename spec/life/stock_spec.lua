@@ -51,8 +51,8 @@ describe("the stock handlers", function()
       return select(2, moonshift.open { store = "sqlite::memory:", stock = stock })
     end
     assert.equal('stock: no stock handler "shel" (did you mean "shell"?)', refusal { "shel" })
-    assert.equal('stock: no stock handler "mailer" (expected log, noop, shell)',
-      refusal { "mailer" })
+    assert.equal('stock: no stock handler "posts" (expected http, log, mail, noop, shell, webhook)',
+      refusal { "posts" })
     assert.matches("^stock: no stock handler", refusal { "moonshift/operate" })
     assert.equal('stock "shell": expected a list of texts', refusal "shell")
     assert.matches("expected a list of texts", refusal { 5 }, 1, true)

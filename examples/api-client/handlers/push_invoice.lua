@@ -3,8 +3,6 @@
 --
 -- The API allows 20 requests in any second and counts them as they arrive, but a rate counts
 -- starts. The half second more is for requests that travel longer than others.
-local http = require "lib.http"
-
 return {
   rate = "20/PT1.5S",
   retry = "patient_for_demo",
@@ -14,15 +12,23 @@ return {
 
   run = function(job)
     local invoice = job.payload.invoice
-    local status = http.post(os.getenv("INVOICE_API"), ("/invoices/%d"):format(invoice),
-      ('{"invoice":%d,"cents":%d}'):format(invoice, job.payload.cents))
-    if status >= 300 then
+    local answer, message = http.request {
+      method = "POST",
+      url = ("http://%s/invoices/%d"):format(os.getenv "INVOICE_API", invoice),
+      json = { invoice = invoice, cents = job.payload.cents },
+      timeout = 5,
+      again = true,
+    }
+    if not answer then
+      error(message, 0)
+    elseif answer.status >= 300 then
       -- A wrong request stays wrong; 429 and 503 pass.
       error({
-        message = ("invoice %d: the API answered %d"):format(invoice, status),
-        permanent = status < 500 and status ~= 429,
+        message = ("invoice %d: the API answered %d"):format(invoice, answer.status),
+        permanent = answer.status < 500 and answer.status ~= 429,
+        retry_after = answer.retry_after,
       })
     end
-    return { status = status }
+    return { status = answer.status }
   end,
 }

@@ -158,6 +158,17 @@ describe("http.request", function()
     assert.equal(6, server.seen("GET /to_circle"))
   end)
 
+  it("keeps secrets from other hosts", function()
+    place.write("jobs", ('{"handler":"ask","payload":{"name":"1","request":{"url":"%s/to_other",'
+      .. '"headers":{"Authorization":"secret","X-Api-Key":"secret","Accept":"text/plain"}}}}\n')
+      :format(server.url()))
+    assert.equal(0, (place.run("enqueue", "--from", "jobs")))
+    assert.equal(0, (place.run("run", "--drain")))
+    local found = process.read(place.path .. "/found/1")
+    assert.truthy(found:find("text/plain", 1, true), found)
+    assert.falsy(found:find("secret", 1, true), found)
+  end)
+
   it("looks at the address, not at the name", function()
     local port = server.ports.plain
     local function at(host)
