@@ -4,8 +4,6 @@
 -- a worker's own state the dangerous functions are replaced in the real libraries too, so that
 -- installed modules (which keep ordinary globals) meet the same limits. In a borrowed state (specs)
 -- nothing that belongs to the spec is touched.
-local http = require "moonshift.http"
-local json = require "moonshift.json"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -229,6 +227,18 @@ local function harden(natives)
   xpcall = guard_xpcall(natives, xpcall) -- luacheck: ignore 121
 end
 
+-- Adds a member that is made when a script first asks for it: most scripts do without, and each
+-- command that loads a folder would pay for it.
+local function when_asked(target, name, make)
+  return setmetatable(target, { __index = function(_, key)
+    if key == name then
+      local value = make()
+      rawset(target, name, value)
+      return value
+    end
+  end })
+end
+
 local function make_libraries(natives, options)
   local libraries, borrowed = {}, options.borrowed
   for _, name in ipairs(LIBRARIES) do
@@ -238,7 +248,9 @@ local function make_libraries(natives, options)
   if not borrowed then
     harden(natives)
   end
-  libraries.http = http.new(natives, options.borrowed, options.http)
+  libraries.http = when_asked({}, "request", function()
+    return require("moonshift.http").new(natives, options.borrowed, options.http).request
+  end)
   libraries.debug = { traceback = debug.traceback }
   libraries.package = {
     path = package.path,
@@ -307,12 +319,13 @@ end
 
 -- Makes the module `moonshift` of a state without an engine: values that payloads are made of.
 local function face()
-  return read_only({
+  return read_only(when_asked({
     null = rules.null,
     array = rules.array,
     time = rules.time,
-    json = read_only(json, "json"),
-  }, "moonshift")
+  }, "json", function()
+    return read_only(require "moonshift.json", "json")
+  end), "moonshift")
 end
 
 -- An installed module; raises where the script called, in one line if it is not there.
