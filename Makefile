@@ -51,7 +51,7 @@ COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonsh
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
-	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql pgbouncer
+	strace faketime python3 openssl curl mount e2fsprogs lua5.1 luajit zsh fish postgresql pgbouncer
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 SERVER_PROGRAM := $(or $(PROGRAM),$(BUILD)/soak/moonshift)

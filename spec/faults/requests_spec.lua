@@ -1,7 +1,9 @@
 -- Runs that wait for a server which never answers: what ends a run ends its request with it. The
 -- runs may take an hour, so one that is not cut off is one that the spec waits for in vain.
 local answers = require "spec.support.answers"
+local engines = require "spec.support.engines"
 local executors = require "spec.support.executors"
+local moonshift = require "moonshift"
 local process = require "spec.support.process"
 
 local RUNS = 20
@@ -123,5 +125,47 @@ describe("runs that wait for an answer", function()
       return select(2, rows:gsub("ran longer than its timeout of PT1S", "")) == RUNS
     end)
     place.stop(pid)
+  end)
+
+  describe("in a program of somebody else, which takes no signal,", function()
+    local PORT = [[local PORT, BEGUN = %d, %q
+]]
+    local HOST = ASK:gsub('os.getenv%("BEGUN"%)', "BEGUN"):gsub('os.getenv%("SILENT"%)',
+      '"http://127.0.0.1:" .. PORT')
+    local engine, executor
+
+    before_each(function()
+      engine = engines.durable({ ["handlers/ask.lua"] = PORT:format(server.ports.hang,
+        place.path .. "/begun") .. HOST })
+      for _ = 1, RUNS do
+        engine:enqueue("ask")
+      end
+      executor = moonshift.executor { engines = { engine }, workers = RUNS,
+        shutdown_wait = "PT0S" }
+      assert(executor:start())
+      process.await("the runs", 10, function()
+        return begun() == RUNS
+      end)
+    end)
+
+    after_each(function()
+      executor:stop()
+      engine:close()
+      engines.clean()
+    end)
+
+    it("end when their jobs are cancelled", function()
+      engine:cancel(engine:jobs())
+      process.await("the end of the runs", 5, function()
+        return executor:status().running == 0
+      end)
+      assert.equal(0, engine:jobs():count())
+    end)
+
+    it("end with their executor", function()
+      executor:stop()
+      assert.equal(RUNS, engine:jobs({ retries_left = true }):count())
+      assert.equal(RUNS, begun())
+    end)
   end)
 end)

@@ -211,3 +211,98 @@ describe("a request in a place that must do without", function()
     assert.truthy(lines:find("http.request: not available in a retry function", 1, true), lines)
   end)
 end)
+
+describe("requests of a process", function()
+  local PROCESS = [[
+local process = require "moonshift.process"
+local step, choose, task = process.step, process.choose, process.task
+local function ask(what)
+  return function(job) http.request { url = "http://x.example/" .. what, again = true } end
+end
+return {
+  step "handler" { run = "ask", on_start = ask "listener" },
+  step "function" { run = ask "function" },
+  step "bean" { expression = "${api.ask('bean')}" },
+  REST
+  task "wait" {},
+}
+]]
+  local FILES = {
+    ["handlers/ask.lua"] = [[return function() http.request {
+      url = "http://x.example/handler", again = true } end]],
+    ["beans/api.lua"] = [[return { ask = function(_, what)
+      return http.request { url = "http://x.example/" .. what }.status == 200 end }]],
+  }
+  local asked, path
+
+  local function start(rest)
+    if path then
+      process.remove(path)
+    end
+    FILES["processes/order.lua"] = PROCESS:gsub("REST", rest)
+    path = process.folder(FILES)
+    asked = {}
+    local engine = testing.engine { scripts = path, http = function(request)
+      asked[#asked + 1] = request
+      return { status = 200 }
+    end }
+    return engine:start "order"
+  end
+
+  after_each(function()
+    process.remove(path)
+    path = nil
+  end)
+
+  it("are made by handlers, listeners, functions and calls, each with its own key", function()
+    assert(start "")
+    local urls, keys = {}, {}
+    for i, request in ipairs(asked) do
+      urls[i] = request.url:match "[^/]+$"
+      keys[request.headers["idempotency-key"] or "none"] = true
+    end
+    assert.same({ "listener", "handler", "function", "bean" }, urls)
+    local count = 0
+    for _ in pairs(keys) do
+      count = count + 1
+    end
+    assert.equal(4, count) -- three, and the one without
+  end)
+
+  local function refused(rest)
+    local id, message = start(rest)
+    assert.is_nil(id)
+    assert.truthy(message:find("http.request: not available in a condition or a mapping", 1, true),
+      message)
+    assert.equal(4, #asked)
+  end
+
+  it("are refused in its conditions", function()
+    refused [[choose { { when = "${api.ask('condition')}", step "x" { run = "ask" } },
+      { otherwise = true } },]]
+    refused [[choose { { when = function() http.request { url = "http://x.example/" } end,
+      step "x" { run = "ask" } }, { otherwise = true } },]]
+  end)
+
+  it("are refused in its mappings", function()
+    refused [[step "x" { run = "ask", input = { a = "${api.ask('mapping')}" } },]]
+    refused [[step "x" { run = "ask",
+      input = { a = function() http.request { url = "http://x.example/" } end } },]]
+  end)
+end)
+
+describe("requests of hooks", function()
+  it("are made once the outcome is decided", function()
+    local path = process.folder { ["hooks/tell.lua"] = [[return { ended = function(event)
+      http.request { url = "http://x.example/" .. event.outcome } end }]] }
+    local urls = {}
+    local engine = testing.engine { scripts = path, http = function(request)
+      urls[#urls + 1] = request.url
+      return { status = 200 }
+    end }
+    engine:enqueue "noop"
+    engine:drain()
+    process.remove(path)
+    assert.same({ "http://x.example/successful" }, urls)
+  end)
+end)

@@ -1,6 +1,6 @@
 """A server whose answers are as bad as a path asks for. `answers.py FOLDER` writes FOLDER/ports
-(names and numbers) once it listens, and a line of FOLDER/log for each request: method, path and the
-headers that specs look at. With certificates in FOLDER it speaks TLS as well."""
+(names and numbers) once it listens, and a line of FOLDER/log for each connection and each request:
+method and path. With certificates in FOLDER it speaks TLS as well."""
 import gzip
 import json
 import os
@@ -91,6 +91,7 @@ SAID = {  # what is sent at once
     "status_bad": lambda r: b"HTTP/1.1 abc What\r\n\r\n",
     "huge_length": lambda r: head(200, "Content-Length: 99999999999999999999999999"),
     "empty": lambda r: head(204),
+    "keep": lambda r: whole("", status=404),
     "short": lambda r: head(200, "Content-Length: 100") + b"only this",
     "later": lambda r: whole("", "Retry-After: 7", status=429),
     "later_date": lambda r: whole("", "Retry-After: Fri, 31 Dec 2199 23:59:59 GMT", status=503),
@@ -162,6 +163,7 @@ class Handler(socketserver.BaseRequestHandler):
 
     def handle(self):
         self.data = b""
+        log.write("connection\n")
         try:
             self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while True:

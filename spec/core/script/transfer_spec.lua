@@ -198,6 +198,27 @@ describe("http.request", function()
     }, "--http-allow", "LOCALHOST,127.0.0.1/32")
   end)
 
+  it("loads the library with the first request, and keeps the connection", function()
+    place.write("handlers/ask.lua", ([[
+      local function has_library()
+        local file <close> = io.open("/proc/self/maps")
+        return file:read("a"):find("libcurl", 1, true) ~= nil
+      end
+      return function()
+        assert(not has_library())
+        for _ = 1, 20 do
+          assert(http.request { url = "%s/keep" }.status == 404)
+        end
+        assert(has_library())
+      end]]):format(server.url()))
+    local before = server.seen "connection"
+    assert.equal(0, (place.run("enqueue", "ask")))
+    local _, _, errors = place.run("run", "--drain", "--log-format", "logfmt")
+    assert.truthy(errors:find("done=1 failed=0", 1, true), errors)
+    assert.equal(20, server.seen "GET /keep")
+    assert.equal(before + 1, server.seen "connection")
+  end)
+
   it("knows no proxy, no .netrc and no environment", function()
     local proxy = "http://127.0.0.1:" .. server.ports.closed
     place.write(".netrc", "machine 127.0.0.1 login a password b\n")
