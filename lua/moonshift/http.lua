@@ -6,7 +6,8 @@ local http = {}
 
 local DEFAULTS = { method = "GET", timeout = "PT30S", follow = 5, max = "1MiB" }
 local KEYS = { method = "text", url = "text", headers = "table", body = "text", json = "any",
-  timeout = "span", follow = "count", max = "size", ca = "text", again = "any" }
+  timeout = "span", follow = "count", max = "size", ca = "text", again = "any",
+  sign = "text" }
 local SIZES = { KiB = 1 << 10, MiB = 1 << 20, GiB = 1 << 30 }
 local MAX = 1 << 30 -- bytes of an answer that may be asked for
 local FOLLOW_MAX = 100
@@ -157,6 +158,14 @@ local function add_key(natives, request)
     or key .. "-" .. rules.hash(rest):sub(1, 16)
 end
 
+-- Says when and by whom the body was sent, for a receiver that has the same secret.
+local function add_signature(natives, request)
+  local hmac = require "moonshift.hmac"
+  local at = natives.now() // 1000
+  request.headers["moonshift-signature"] = ("t=%d,v1=%s"):format(at,
+    hmac(request.sign, ("%d.%s"):format(at, request.body or "")))
+end
+
 local function prepare(natives, given)
   local muted = natives.muted()
   if muted then
@@ -173,6 +182,9 @@ local function prepare(natives, given)
   end
   if request.again ~= nil then
     add_key(natives, request)
+  end
+  if request.sign then
+    add_signature(natives, request)
   end
   return request
 end

@@ -114,7 +114,7 @@ local function mail_of(job)
 end
 
 return { retries = 1, run = function(job)
-  local message = message_of(mail_of(job), ("%s.%d"):format(job.id or job.instance, os.time()))
+  local message = message_of(mail_of(job), ("%s.%s"):format(job.id, job.attempt))
   local pipe <close> = assert(io.popen(COMMAND, "w"))
   pipe:write(message)
   local fine, how, number = pipe:close()

@@ -5,9 +5,6 @@
 --   Moonshift-Signature: t=1767225600,v1=<HMAC-SHA256 of "1767225600.<body>", in hexadecimal>
 --
 -- 4xx but 408, 425 and 429 is a permanent failure, Retry-After is obeyed.
-local hmac = require "moonshift.hmac"
-local json = require("moonshift.json")
-
 local LATER = { [408] = true, [425] = true, [429] = true }
 
 local function refuse(text)
@@ -29,21 +26,11 @@ local function target(payload)
   return environment("WEBHOOK_URL", "the address that is told"), payload
 end
 
-local function sign(body)
-  local now = os.time()
-  local secret = environment("WEBHOOK_SECRET", "the secret of the signature")
-  return ("t=%d,v1=%s"):format(now, hmac(secret, now .. "." .. body))
-end
-
 return { retry = "exponential", run = function(job)
   local url, content = target(job.payload)
-  local body, message = json.encode(content)
-  if not body then
-    refuse("body: " .. message)
-  end
-  local fine, response, why, code = pcall(http.request, { method = "POST", url = url, body = body,
-    again = true, follow = 0,
-    headers = { ["content-type"] = "application/json", ["moonshift-signature"] = sign(body) } })
+  local secret = environment("WEBHOOK_SECRET", "the secret of the signature")
+  local fine, response, why, code = pcall(http.request, { method = "POST", url = url,
+    json = content, again = true, follow = 0, sign = secret })
   if not fine then
     refuse(response)
   elseif not response then

@@ -26,6 +26,7 @@ function http.request(asked) end
 ---@field max? integer|string the largest body of an answer, 1MiB unless given
 ---@field ca? string a file with the certificates to trust
 ---@field again? boolean|string an Idempotency-Key that all attempts of the job have
+---@field sign? string a secret: the header Moonshift-Signature says that the body is ours
 
 --- The answer to a request.
 ---@class moonshift.answer
