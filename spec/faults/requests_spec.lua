@@ -114,6 +114,22 @@ describe("runs that wait for an answer", function()
     assert.equal(RUNS, count, rows)
   end)
 
+  it("end when another executor has taken their locks", function()
+    local pid = waiting("--lock-time", "PT1S")
+    connected(pid)
+    process.freeze(pid, place.store)
+    place.executor("--workers", tostring(RUNS))
+    process.await("the runs of the other one", 10, function()
+      return begun() == 2 * RUNS
+    end)
+    process.kill(pid, "CONT")
+    process.await("the connections of the first to close", 5, function()
+      return connections(pid) == 0
+    end)
+    assert.equal(2 * RUNS, begun())
+    place.kill()
+  end)
+
   it("end by their timeout, which is a failure", function()
     place.write("handlers/ask.lua", (ASK:gsub('timeout = "PT1H", run',
       'retries = 1, timeout = "PT1S", run')))
