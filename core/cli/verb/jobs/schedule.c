@@ -1,4 +1,5 @@
 /* schedule.c - what repeats, and the dates of a cycle to come (rules §14). */
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/list.h"
 #include "cli/setup.h"
@@ -77,6 +78,92 @@ static bool next_run(struct cli *cli, const struct flags *flags, struct error *e
     return fine;
 }
 
+/* ---- one of them ---- */
+
+#define RUNS_SHOWN 10
+
+static const struct column run_columns[] = {
+    {"started", "STARTED", COLUMN_TIME},
+    {"outcome", "OUTCOME", COLUMN_STATE},
+    {"duration", "SECONDS", COLUMN_RIGHT},
+    {"job", "JOB", COLUMN_RIGHT},
+    {"attempt", "ATTEMPT", COLUMN_RIGHT},
+    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT | COLUMN_REST},
+    {0},
+};
+
+static const struct column coming_columns[] = {
+    {"local", "NEXT", COLUMN_LEFT},
+    {"utc", "UTC", COLUMN_LEFT},
+    {0},
+};
+
+static json_t *runs_question(const char *name) {
+    return json_pack("{s{ss,s[ssss]},ss,sb,si}", "filters", "schedule", name, "outcome",
+                     "successful", "failed", "cancelled", "skipped", "sort", "at", "descending", 1,
+                     "limit", RUNS_SHOWN);
+}
+
+/* Takes the question over. */
+static json_t *show_ask(struct engine *engine, enum ask_kind kind, json_t *question,
+                        struct error *error) {
+    json_t *rows = question ? engine_ask(engine, kind, question, error) : NULL;
+    if (!question)
+        error_no_memory(error);
+    json_decref(question);
+    return rows;
+}
+
+/* The schedule with its `runs`, the newest first, and the `dates` to come. A new reference. */
+static json_t *show_read(struct engine *engine, const char *name, int64_t count,
+                         struct error *error) {
+    json_t *rows = show_ask(engine, ASK_SCHEDULES, json_pack("{ss}", "name", name), error);
+    json_t *schedule = json_incref(json_array_get(rows, 0));
+    json_decref(rows);
+    if (!schedule)
+        return NULL;
+    json_t *runs = show_ask(engine, ASK_LOG, runs_question(name), error);
+    json_t *dates = show_ask(engine, ASK_DATES,
+                             json_pack("{ss,sI}", "name", name, "count", (json_int_t)count), error);
+    bool fine = runs && dates && json_object_set(schedule, "runs", runs) == 0 &&
+                json_object_set(schedule, "dates", dates) == 0;
+    json_decref(runs);
+    json_decref(dates);
+    return json_kept(schedule, fine);
+}
+
+static bool rows_add(const struct column *columns, const json_t *rows, struct error *error) {
+    if (json_array_size(rows))
+        output_add("\n");
+    return table_print(columns, rows, output_width(), error);
+}
+
+/* Its members, then two tables. Takes the schedule over. */
+static bool show_print(const struct cli *cli, json_t *schedule, struct error *error) {
+    if (cli->json)
+        return output_object(true, schedule, error);
+    json_t *runs = json_incref(json_object_get(schedule, "runs"));
+    json_t *dates = json_incref(json_object_get(schedule, "dates"));
+    json_object_del(schedule, "runs");
+    json_object_del(schedule, "dates");
+    bool fine = output_object(false, schedule, error) && rows_add(run_columns, runs, error) &&
+                rows_add(coming_columns, dates, error);
+    json_decref(runs);
+    json_decref(dates);
+    return fine;
+}
+
+static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t count;
+    if (!count_read(flags, &count, error))
+        return false;
+    struct engine *engine = setup_replica(cli, flags, error);
+    json_t *schedule = engine ? show_read(engine, flags->words[0], count, error) : NULL;
+    bool fine = schedule && show_print(cli, schedule, error);
+    engine_close(engine);
+    return fine;
+}
+
 static json_t *dates_make(const struct repeat *repeat, int count, struct error *error) {
     struct cycle cycle;
     if (!repeat_open(repeat, &cycle, error))
@@ -108,6 +195,11 @@ static const struct flag next_flags[] = {
     {0},
 };
 
+static const struct flag show_flags[] = {
+    {"--count", "N", "so many dates (5)"},
+    {0},
+};
+
 static const struct flag dates_flags[] = {
     COLUMNS_FLAG,
     {"--zone", "NAME", "of local times, such as Europe/Berlin (UTC)"},
@@ -122,6 +214,8 @@ static const struct flag verb_flags[] = {DRY_RUN_FLAG, {0}};
 const struct cli_command schedule_commands[] = {
     {"schedule list", "[--columns NAME,…]", "list what the scripts schedule", "", list_flags, 0, 0,
      false, false, list_run, &listing},
+    {"schedule show", "NAME [--count N]", "show its last ten runs and the dates to come", "",
+     show_flags, 1, 1, false, false, show_run},
     {"schedule next", "NAME [--count N]", "show the dates to come of a schedule",
      "In the schedule's zone and in UTC.", next_flags, 1, 1, false, false, next_run},
     {"schedule pause", "NAME", "let none of its dates run until it is resumed",

@@ -97,6 +97,7 @@ static const struct {
     {"executor drain", LINE("executor drain node-1")},
     {"executor resume", LINE("executor resume node-1")},
     {"schedule list", LINE("schedule list")},
+    {"schedule show", LINE("schedule show nightly")},
     {"schedule next", LINE("schedule next nightly --count 3")},
     {"schedule pause", LINE("schedule pause nightly")},
     {"schedule resume", LINE("schedule resume nightly")},

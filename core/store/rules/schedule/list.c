@@ -16,6 +16,7 @@ static const struct ask_column schedule_columns[] = {
     {"catch_up", ASK_VALUE, NULL, ASK_SHOW},
     {"paused", ASK_FLAG, NULL, ASK_SHOW},
     {"last", ASK_TIME, NULL, ASK_SHOW},
+    {"outcome", ASK_TEXT, NULL, ASK_SHOW},
     {"next", ASK_TIME, NULL, ASK_SHOW},
     {"next_local", ASK_TEXT, NULL, ASK_SHOW, "LOCAL"},
     {"job", ASK_INTEGER, NULL, ASK_SHOW},
@@ -25,7 +26,8 @@ static const struct ask_column schedule_columns[] = {
 
 const struct ask_table schedule_table = {
     "schedules", schedule_columns,
-    .shown = "name,handler,cycle,zone=,misfire=,overlap=,paused=,last?,next,next_local=?,job"};
+    .shown = "name=,cycle=,outcome!?,last?,next,paused=,zone=,handler,misfire=,overlap=,"
+             "next_local=?,job"};
 
 static const struct ask_column date_columns[] = {
     {"local", ASK_TEXT, NULL, ASK_SHOW},
@@ -34,6 +36,15 @@ static const struct ask_column date_columns[] = {
 };
 
 const struct ask_table date_table = {"dates", date_columns, .shown = "local=,utc="};
+
+/* How the newest of its runs has ended that is known. */
+#define OUTCOME_OF                                                                                 \
+    "(SELECT r.outcome FROM (SELECT * FROM (SELECT CASE outcome WHEN 1 THEN 'successful'"          \
+    " WHEN 4 THEN 'skipped' ELSE 'cancelled' END AS outcome, at, 1 AS rank FROM ended"             \
+    " WHERE schedule=s.name AND started IS NOT NULL ORDER BY seq DESC LIMIT 1) AS e"               \
+    " UNION ALL SELECT * FROM (SELECT 'failed' AS outcome, at, 0 AS rank FROM attempt"             \
+    " WHERE schedule=s.name ORDER BY at DESC, job DESC LIMIT 1) AS a) AS r"                        \
+    " ORDER BY r.at DESC, r.rank DESC LIMIT 1)"
 
 static bool put_member(json_t *object, const json_t *spec, const char *key, const char *otherwise) {
     const char *text = json_string_value(json_object_get(spec, key));
@@ -57,8 +68,9 @@ static bool schedule_fill(json_t *object, const json_t *spec, struct row *row) {
            json_put(object, "jitter", json_copy(json_object_get(spec, "jitter"))) &&
            json_put(object, "catch_up", json_copy(json_object_get(spec, "catch_up"))) &&
            json_put(object, "paused", json_boolean(row_int32(row, 3))) &&
-           query_put_time(object, "last", row, 4) && query_put_time(object, "next", row, 6) &&
-           put_local(object, spec, row_time(row, 6)) &&
+           query_put_time(object, "last", row, 4) &&
+           json_put(object, "outcome", query_column(row, 7)) &&
+           query_put_time(object, "next", row, 6) && put_local(object, spec, row_time(row, 6)) &&
            json_put(object, "job", query_column(row, 5)) &&
            json_put(object, "source", query_column(row, 1));
 }
@@ -77,7 +89,7 @@ static json_t *schedule_read(struct store *store, struct row *row, struct error 
 json_t *ask_schedules(struct store *store, const struct question *question, struct error *error) {
     const char *name = question->name;
     struct query query = {0};
-    query_add(&query, "SELECT s.name, s.source, s.spec, s.paused, s.last, j.id, j.due"
+    query_add(&query, "SELECT s.name, s.source, s.spec, s.paused, s.last, j.id, j.due, " OUTCOME_OF
                       " FROM schedule s LEFT JOIN live j ON j.id=s.job");
     if (name) {
         query_add(&query, " WHERE s.name=");

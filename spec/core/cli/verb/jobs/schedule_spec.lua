@@ -19,11 +19,10 @@ describe("schedule", function()
     place.run("deploy")
     local status, output = place.run("schedule", "list")
     assert.equal(0, status)
-    assert.truthy(output:find("^SCHEDULE +HANDLER +CYCLE +ZONE +MISFIRE "
-      .. "+OVERLAP +PAUSED +NEXT +LOCAL +JOB\n"),
-      output)
-    assert.truthy(output:find("\nweekly +work +0 8 %* %* MON +Europe/Berlin "
-      .. "+once +skip +no +"), output)
+    assert.truthy(output:find("^SCHEDULE +CYCLE +NEXT +PAUSED +ZONE +HANDLER +MISFIRE "
+      .. "+OVERLAP +LOCAL +JOB\n"), output)
+    assert.truthy(output:find("\nweekly +0 8 %* %* MON +%S+Z +no +Europe/Berlin +work "
+      .. "+once +skip "), output)
     assert.truthy(output:find("T08:00:00%.000%+0[12]:00 +1\n$"), output)
   end)
 
@@ -32,7 +31,28 @@ describe("schedule", function()
     local _, output = place.run("schedule", "list", "--json")
     assert.truthy(output:find('^%[{"name":"weekly","handler":"work","cycle":"0 8 %* %* MON",'
       .. '"zone":"Europe/Berlin","misfire":"once","overlap":"skip","jitter":null,'
-        .. '"catch_up":null,"paused":false,"last":null,"next":"'), output)
+        .. '"catch_up":null,"paused":false,"last":null,"outcome":null,"next":"'), output)
+  end)
+
+  it("show has the last ten runs, the newest first, and the dates to come", function()
+    place.write("handlers/work.lua", "return { retry = 'R1/PT1S', run = function(job)\n"
+      .. "  if job.payload.n == 1 then error('no disk', 0) end\nend }\n")
+    place.write("schedules/weekly.lua", "return { handler = 'work', cycle = '0 8 * * MON',\n"
+      .. "  payload = { n = 1 } }\n")
+    place.run("deploy")
+    for _ = 1, 11 do
+      place.run("schedule", "run", "weekly")
+    end
+    place.run("run", "--drain")
+    local status, output = place.run("schedule", "show", "weekly", "--count", "2")
+    assert.equal(0, status)
+    assert.truthy(output:find("\noutcome +failed\n"), output)
+    assert.equal(10, select(2, output:gsub("Z  failed +[%d.]+ +%d+ +1  no disk\n", "")), output)
+    assert.equal(2, select(2, output:gsub("T08:00:00%.000%+00:00  ", "")), output)
+    local _, json = place.run("schedule", "show", "weekly", "--json")
+    assert.equal(10, select(2, json:gsub('"attempt":', "")))
+    assert.equal(5, select(2, json:gsub('"local":', "")))
+    assert.equal(4, (place.run("schedule", "show", "daily")))
   end)
 
   it("next shows the dates to come in the zone and in UTC", function()
