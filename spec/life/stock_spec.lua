@@ -94,4 +94,75 @@ describe("the stock handlers", function()
     assert.same({ done = 0, failed = 0 }, engine:drain())
     assert.equal("ready", engine:job(id).state)
   end)
+
+  describe("shell", function()
+    local engine
+
+    -- The outcome of one run: the lines of a success, else the message.
+    local function ran(payload)
+      engine = engine or engines.private({}, { stock = { "shell" } })
+      local id = engine:enqueue("shell", payload)
+      engine:drain()
+      local entry = engine:log({ job = id, outcome = { "successful", "failed" } }):one()
+      return entry.message or table.concat(entry.lines or {}, "|"), entry.lines
+    end
+
+    before_each(function()
+      engine = nil
+    end)
+
+    it("takes the program that reads the command", function()
+      assert.equal("a b", (ran { command = "echo $'a b'", shell = "/bin/bash" }))
+      assert.equal("/bin/bash", (ran { command = "echo $SHELL", shell = "/bin/bash" }))
+    end)
+
+    it("takes directory, variables and input, whatever they hold", function()
+      assert.equal("/tmp", (ran { command = "pwd", cwd = "/tmp" }))
+      assert.equal(os.getenv("HOME"), (ran { command = "pwd", cwd = "~" }))
+      assert.equal("it's $X `id`|5", (ran { command = 'echo "$A"; echo $N',
+        env = { A = "it's $X `id`", N = 5 } }))
+      assert.equal("one %s '|two", (ran { command = "cat", stdin = "one %s '\ntwo\n" }))
+      assert.equal("", (ran { command = "cat" }))
+    end)
+
+    it("takes statuses that are no failure", function()
+      assert.equal("command ended with status 3", (ran { command = "exit 3" }))
+      assert.equal("", (ran { command = "exit 3", accept = 3 }))
+      assert.equal("", (ran { command = "exit 4", accept = { 3, 4 } }))
+      assert.equal("command ended with signal 9", (ran { command = "kill -9 $$", accept = { 9 } }))
+    end)
+
+    it("fails where the command cannot begin", function()
+      local message, lines = ran { command = "echo no", cwd = "/not there" }
+      assert.equal("command ended with status 126", message)
+      assert.matches("/not there", lines[1], 1, true)
+      message, lines = ran { command = "echo no", user = "nobody at all" }
+      assert.equal("command ended with status 126", message)
+      assert.matches("nobody at all", lines[1], 1, true)
+    end)
+
+    it("runs as another user, in that user's environment", function()
+      local me = io.popen("id -un"):read()
+      assert.equal(me, (ran { command = "id -un", user = me }))
+      if me == "root" then
+        assert.equal("nobody|nobody", (ran { command = "id -un; echo $LOGNAME", user = "nobody" }))
+      end
+    end)
+
+    it("refuses what it does not know, by name", function()
+      for text, payload in pairs {
+        ["payload.command: expected a text"] = {},
+        ["payload.cmd: unknown (known: command, shell, cwd, env, stdin, user, accept)"] =
+          { command = "true", cmd = "x" },
+        ["payload.env: expected names of letters, digits and underscores"] =
+          { command = "true", env = { ["a;b"] = "x" } },
+        ["payload.env.A: expected a text"] = { command = "true", env = { A = {} } },
+        ["payload.stdin: expected a text"] = { command = "true", stdin = 5 },
+        ["payload.accept: expected exit statuses from 0 to 255"] =
+          { command = "true", accept = "all" },
+      } do
+        assert.equal(text, (ran(payload)))
+      end
+    end)
+  end)
 end)
