@@ -51,7 +51,7 @@ uint32_t cron_month_days(const struct cron *cron, int64_t year, int month) {
         first += 7;
     uint32_t days = matching_days(cron, first, last);
     uint32_t weekdays = matching_weekdays(cron, first, last);
-    bool either = !cron->both && !cron->any_day && !cron->any_weekday;
+    bool either = !cron->both && !cron->starred_day;
     days = either ? days | weekdays : days & weekdays;
     return days & (uint32_t)((UINT64_C(2) << last) - 1);
 }

@@ -220,14 +220,12 @@ static bool ends_item(char c) {
     return c == ',' || c == '\0' || is_blank(c);
 }
 
-/* One item of a list; *all says that it stands for every value. */
-static bool read_item(struct reader *reader, bool *all) {
+/* One item of a list. */
+static bool read_item(struct reader *reader) {
     int step;
-    *all = false;
     if (take(reader, '*') || take(reader, '?')) {
         if (!read_step(reader, &step))
             return false;
-        *all = step == 1;
         set_values(reader, fields[reader->field].min, fields[reader->field].max, step);
         return true;
     }
@@ -238,11 +236,12 @@ static bool read_item(struct reader *reader, bool *all) {
 
 static bool read_field(struct reader *reader, enum field field) {
     char problem[64];
-    bool all, alone = true;
+    const bool starred = *reader->at == '*' || *reader->at == '?';
     reader->field = field;
-    reader->cron->frequent |= field <= HOUR && (*reader->at == '*' || *reader->at == '?');
-    for (;; alone = false) {
-        if (!read_item(reader, &all))
+    reader->cron->frequent |= field <= HOUR && starred;
+    reader->cron->starred_day |= (field == DAY || field == WEEKDAY) && starred;
+    for (;;) {
+        if (!read_item(reader))
             return false;
         if (!ends_item(*reader->at)) {
             snprintf(problem, sizeof problem, "expected a comma or the end of the %s",
@@ -250,13 +249,8 @@ static bool read_field(struct reader *reader, enum field field) {
             return refuse(reader, reader->at, problem);
         }
         if (!take(reader, ','))
-            break;
+            return true;
     }
-    if (field == DAY)
-        reader->cron->any_day = all && alone;
-    if (field == WEEKDAY)
-        reader->cron->any_weekday = all && alone;
-    return true;
 }
 
 static const char *skip_blanks(const char *at) {
