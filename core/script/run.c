@@ -255,7 +255,7 @@ static void fail_by_conflict(struct script *script, struct outcome *outcome) {
     }
     outcome->kind = OUTCOME_CONFLICT;
     outcome->due = wait > 0 ? outcome->ended_by + wait : TIME_NONE;
-    span_format(wait, in);
+    span_say(wait, in);
     if (wait > 0)
         snprintf(times, sizeof times, " in %s (%d in a row)", in, (int)count);
     text_add(&line, "conflict, runs again%s: %s", times, outcome->message ? outcome->message : "");

@@ -383,6 +383,36 @@ void span_format(time_ms ms, char *text) {
     *at = 0;
 }
 
+static void seconds_say(time_ms ms, char *text) {
+    if (ms > 0 && ms < 1000)
+        snprintf(text, TIME_TEXT_SIZE, "%lld ms", (long long)ms);
+    else
+        snprintf(text, TIME_TEXT_SIZE, "%.*f s", ms < 10000 && ms % 1000 >= 100, (double)ms / 1000);
+}
+
+void span_say(time_ms ms, char *text) {
+    static const struct {
+        const char *name;
+        time_ms ms;
+    } spans[] = {{"d", DAY_MS}, {"h", 3600000}, {"min", 60000}, {"s", 1000}};
+    size_t unit = 0;
+    while (unit < 3 && ms < spans[unit].ms)
+        unit++;
+    time_ms step = unit < 3 && ms < 10 * spans[unit].ms ? spans[unit + 1].ms : spans[unit].ms;
+    time_ms whole = ms < 10000 ? ms : (ms + step / 2) / step * step;
+    unit -= unit > 0 && whole >= spans[unit - 1].ms; /* rounded to one of the next unit */
+    if (unit == 3) {
+        seconds_say(whole, text);
+        return;
+    }
+    long long rest = whole % spans[unit].ms / spans[unit + 1].ms;
+    int size = snprintf(text, TIME_TEXT_SIZE, "%lld %s", (long long)(whole / spans[unit].ms),
+                        spans[unit].name);
+    if (rest)
+        snprintf(text + size, TIME_TEXT_SIZE - (size_t)size, " %lld %s", rest,
+                 spans[unit + 1].name);
+}
+
 bool span_from_json(const json_t *value, const char *what, struct span *span, struct error *error) {
     if (json_is_string(value)) {
         struct error cause = {0};

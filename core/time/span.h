@@ -48,6 +48,10 @@ time_ms span_add(time_ms from, const struct span *span);
 /* Shortest ISO text of a length, e.g. 300000 -> "PT5M"; `text` has TIME_TEXT_SIZE bytes. */
 void span_format(time_ms ms, char *text);
 
+/* The same as people say it: "1 h", "59 min", "1 min 30 s", "2.5 s". From ten of a unit on that
+ * unit alone, rounded. */
+void span_say(time_ms ms, char *text);
+
 int days_in_month(int64_t year, int month);
 
 /* A span as people give it: a text, or a number of seconds that is not negative. `what`

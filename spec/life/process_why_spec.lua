@@ -114,7 +114,7 @@ describe("an instance that waits", function()
     engine:drain()
     local job = engine:jobs():one().id
     local text, facts = engine:why_instance(id)
-    assert.equal(('"call": job %d is due again at 2026-01-01T00:05:00.000Z, in PT5M, after it '
+    assert.equal(('"call": job %d is due again at 2026-01-01T00:05:00.000Z, in 5 min, after it '
       .. "failed: no answer (2 retries left)"):format(job), text)
     assert.same({ job, "retry" }, { facts.why[1].job, facts.why[1].reason })
     assert(engine:definition("process/work/call"):suspend { include_jobs = true })

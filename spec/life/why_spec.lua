@@ -14,7 +14,7 @@ describe("why", function()
   it("is a sentence and its facts", function()
     local id = engine:enqueue("work", nil, { after = "PT5M" })
     local text, facts = engine:why(id)
-    assert.equal("job 1 is due at 2026-01-01T00:05:00.000Z, in PT5M; as things are, "
+    assert.equal("job 1 is due at 2026-01-01T00:05:00.000Z, in 5 min; as things are, "
       .. "no executor runs", text)
     assert.same({
       job = 1,
@@ -79,7 +79,7 @@ describe("why", function()
     local id = engine:enqueue("work", nil, { after = "PT5M" })
     engine:enqueue("ask", { id = id })
     engine:drain()
-    assert.equal("job 1 is due at 2026-01-01T00:05:00.000Z, in PT5M", text)
+    assert.equal("job 1 is due at 2026-01-01T00:05:00.000Z, in 5 min", text)
     assert.equal("due", facts.reason)
   end)
 

@@ -9,8 +9,8 @@
 
 #define COLUMN_GAP 2
 #define COLUMN_LEAST 6    /* a column is not cut below this */
-#define COLUMN_NAME 24    /* of a name, before the message is cut */
-#define COLUMN_MESSAGE 20 /* of the message, before names are cut further */
+#define COLUMN_MESSAGE 20 /* of the message, before names are cut */
+#define COLUMN_NAME 24    /* of a name, before the message is cut further */
 
 /* One character of valid UTF-8; moves *text behind it. */
 static uint32_t character(const char **text) {
@@ -184,10 +184,10 @@ static void table_shrink(struct table *table, int width, int mask, int look, int
     }
 }
 
-/* Long names give way first, then the message, then all of them. */
+/* What gets the rest of the room gives way first, then long names, then all of them. */
 static void table_fit(struct table *table, int width) {
-    table_shrink(table, width, COLUMN_CUT | COLUMN_REST, COLUMN_CUT, COLUMN_NAME);
     table_shrink(table, width, COLUMN_REST, COLUMN_REST, COLUMN_MESSAGE);
+    table_shrink(table, width, COLUMN_CUT | COLUMN_REST, COLUMN_CUT, COLUMN_NAME);
     table_shrink(table, width, COLUMN_CUT, COLUMN_CUT, COLUMN_LEAST);
 }
 

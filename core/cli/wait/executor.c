@@ -23,7 +23,7 @@ static void rows_write(json_t *rows) {
         char text[TIME_TEXT_SIZE];
         const json_t *uptime = json_object_get(row, "uptime");
         bool aware = json_is_true(json_object_get(row, "deployment_aware"));
-        span_format((time_ms)json_integer_value(uptime) * 1000, text);
+        span_say((time_ms)json_integer_value(uptime) * 1000, text);
         json_put_text(row, "uptime", json_is_integer(uptime) ? text : NULL);
         json_put_text(row, "deployment_aware", aware ? "registered" : NULL);
     }

@@ -6,13 +6,13 @@
 /* In the largest unit of which there are at least two. */
 static void length_write(time_ms ms, char *text) {
     static const struct {
-        char name;
+        const char *name;
         time_ms ms;
-    } units[] = {{'d', DAY_MS}, {'h', 3600000}, {'m', 60000}, {'s', 1000}};
+    } units[] = {{"d", DAY_MS}, {"h", 3600000}, {"min", 60000}, {"s", 1000}};
     size_t i = 0;
     while (i < 3 && ms < 2 * units[i].ms)
         i++;
-    snprintf(text, RELATIVE_SIZE / 2, "%lld%c", (long long)(ms / units[i].ms), units[i].name);
+    snprintf(text, RELATIVE_SIZE / 2, "%lld %s", (long long)(ms / units[i].ms), units[i].name);
 }
 
 bool relative_time(const char *iso, time_ms now, char *text) {

@@ -1,4 +1,4 @@
-/* relative.h - times as a person at a terminal reads them: "in 5m", "3d ago". */
+/* relative.h - times as a person at a terminal reads them: "in 5 min", "3 d ago". */
 #ifndef MOONSHIFT_CLI_WORDS_RELATIVE_H
 #define MOONSHIFT_CLI_WORDS_RELATIVE_H
 

@@ -48,7 +48,7 @@ static struct store *only(struct contract *c, const char *name, const struct acq
 
 static void due(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3, .due = NOW + 5 * MINUTE}, NOW);
-    WHY(id, NOW, "job 1 is due at 2026-01-01T00:05:00.000Z, in PT5M");
+    WHY(id, NOW, "job 1 is due at 2026-01-01T00:05:00.000Z, in 5 min");
     FACT("state", "scheduled");
     FACT("reason", "due");
     FACT("when", "2026-01-01T00:05:00.000Z");
@@ -65,7 +65,7 @@ static void retry(struct contract *c) {
                                    .due = NOW + MINUTE},
                   NOW) == SETTLED);
     WHY(id, NOW,
-        "job 1 is due again at 2026-01-01T00:01:00.000Z, in PT1M, after it failed: no paper");
+        "job 1 is due again at 2026-01-01T00:01:00.000Z, in 1 min, after it failed: no paper");
     FACT("reason", "retry");
 }
 
@@ -73,7 +73,7 @@ static void due_and_nobody(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3, .due = NOW + MINUTE}, NOW);
     EXPECT(store_leave(c->store, &c->error));
     WHY(id, NOW,
-        "job 1 is due at 2026-01-01T00:01:00.000Z, in PT1M; as things are, no executor runs");
+        "job 1 is due at 2026-01-01T00:01:00.000Z, in 1 min; as things are, no executor runs");
     FACT("then", "no_executor");
 }
 

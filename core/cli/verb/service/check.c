@@ -1,6 +1,5 @@
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/list.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/problem.h"
@@ -174,8 +173,8 @@ static const struct column columns[] = {
     {"category", "CATEGORY", COLUMN_OPTIONAL},
     {"limit", "LIMIT", COLUMN_OPTIONAL},
     {"rate", "RATE", COLUMN_OPTIONAL},
-    {"stock", "STOCK", COLUMN_LEFT},
-    {"file", "FILE", COLUMN_CUT},
+    {"stock", "STOCK", COLUMN_OPTIONAL},
+    {"file", "FILE", COLUMN_CUT | COLUMN_REST},
     {0},
 };
 
@@ -184,8 +183,8 @@ static const struct column schedule_columns[] = {
     {"handler", "HANDLER", COLUMN_CUT},
     {"cycle", "CYCLE", COLUMN_CUT},
     {"zone", "ZONE", COLUMN_LEFT},
-    {"dates", "NEXT", COLUMN_CUT},
-    {"file", "FILE", COLUMN_CUT},
+    {"dates", "NEXT", COLUMN_CUT | COLUMN_REST},
+    {"file", "FILE", COLUMN_CUT | COLUMN_REST},
     {0},
 };
 
@@ -209,12 +208,47 @@ static bool schedules_print(json_t *schedules, struct error *error) {
     return table_print(schedule_columns, schedules, output_width(), error);
 }
 
-static bool report_print(const struct report *report, struct error *error) {
+/* A stock handler that the setting `stock` names. */
+static bool is_asked(const struct cli *cli, const char *name) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(cli->settings.stock, i, one) {
+        if (strcmp(json_string_value(one), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The folder's own definitions, and the stock handlers that it has asked for; with `all`, the other
+ * ones behind them. NULL: no memory. */
+static json_t *definitions_shown(const struct cli *cli, const json_t *definitions, bool all) {
+    json_t *shown = json_array(), *others = json_array(), *one;
+    size_t i;
+    bool fine = shown && others;
+    json_array_foreach(definitions, i, one) {
+        bool stock = json_is_true(json_object_get(one, "stock"));
+        bool behind = stock && !is_asked(cli, json_text(one, "name"));
+        fine = fine && (stock || json_object_set_new(one, "stock", json_null()) == 0) &&
+               json_array_append(behind ? others : shown, one) == 0;
+    }
+    fine = fine && (!all || json_array_extend(shown, others) == 0);
+    json_decref(others);
+    return json_kept(shown, fine);
+}
+
+static bool definitions_print(const struct cli *cli, const struct report *report, bool all,
+                              struct error *error) {
+    json_t *shown = definitions_shown(cli, report->definitions, all);
+    bool fine = shown ? table_print(columns, shown, output_width(), error) : error_no_memory(error);
+    json_decref(shown);
+    return fine;
+}
+
+static bool report_print(const struct cli *cli, const struct report *report, bool all,
+                         struct error *error) {
     size_t i;
     json_t *element;
-    if (!list_own_first(report->definitions, json_array_size(report->definitions), error) ||
-        !table_print(columns, report->definitions, output_width(), error) ||
-        !schedules_print(report->schedules, error))
+    if (!definitions_print(cli, report, all, error) || !schedules_print(report->schedules, error))
         return false;
     fflush(stdout); /* what is wrong is the last thing seen */
     json_array_foreach(report->problems, i, element) {
@@ -228,7 +262,7 @@ static bool report_print(const struct report *report, struct error *error) {
     return true;
 }
 
-static bool folder_check(struct cli *cli, struct error *error) {
+static bool folder_check(struct cli *cli, bool all, struct error *error) {
     struct report report = {0};
     bool fine = report_make(cli, &report, error);
     size_t problems = json_array_size(report.problems);
@@ -238,7 +272,7 @@ static bool folder_check(struct cli *cli, struct error *error) {
                                      "warnings", report.warnings),
                            error);
     else if (fine)
-        fine = report_print(&report, error);
+        fine = report_print(cli, &report, all, error);
     report_clear(&report);
     if (fine && problems > 0)
         return error_set(error, ERROR_FAILED, "%s: %zu %s", cli->directory, problems,
@@ -291,16 +325,18 @@ static bool check_run(struct cli *cli, const struct flags *flags, struct error *
         return false;
     if (flags_has(flags, "--store"))
         return check_store(cli, error);
-    return setup_needs_folder(cli, error) && setup_folder(cli, error) && folder_check(cli, error);
+    return setup_needs_folder(cli, error) && setup_folder(cli, error) &&
+           folder_check(cli, flags_has(flags, "--all"), error);
 }
 
 static const struct flag check_flags[] = {
     {"--store", "[URL]", "check the store instead of the folder"},
+    {"--all", NULL, "every stock handler, too"},
     {0},
 };
 
 const struct cli_command check_commands[] = {
-    {"check", "[DIR] [--store [URL]]", "load a script folder and run nothing",
+    {"check", "[DIR] [--all] [--store [URL]]", "load a script folder and run nothing",
      "Shows every definition and schedule, and every problem with file and line; exit status 1 if\n"
      "there is any.\n"
      "With --store: reads the whole store; exit status 65 if anything in it is wrong.",

@@ -4,6 +4,7 @@
 #include "cli/setup.h"
 #include "cli/shown/display.h"
 #include "cli/shown/output.h"
+#include "cli/words/relative.h"
 #include "engine/stored_folder.h"
 #include "job/acquisitions.h"
 #include "run/executor.h"
@@ -135,9 +136,10 @@ static void end_tell(struct watch *watch, bool drain) {
 }
 
 static void retries_say(int64_t count, const char *when, bool person) {
-    if (person)
-        fprintf(stderr, "moonshift: %lld %s a retry, the first is due at %s\n", (long long)count,
-                count == 1 ? "job waits for" : "jobs wait for", when);
+    char away[RELATIVE_SIZE] = "";
+    if (person && relative_time(when, clock_now(clock_system()), away))
+        fprintf(stderr, "moonshift: %lld %s a retry, the first is due at %s (%s)\n",
+                (long long)count, count == 1 ? "job waits for" : "jobs wait for", when, away);
     else
         log_event(LOG_INFO, "jobs wait for a retry", "jobs:l first:s", count, when);
 }

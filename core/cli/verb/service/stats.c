@@ -82,7 +82,7 @@ static json_t *rows_text(const json_t *log) {
     if (!json_is_null(json_object_get(log, "bytes")) || age < OLD)
         return NULL;
     reader_write(log, reader, sizeof reader);
-    span_format((time_ms)age * 1000, span);
+    span_say((time_ms)age * 1000, span);
     return json_sprintf("kept for %s by %s", span, reader);
 }
 
@@ -98,11 +98,34 @@ static json_t *log_text(const json_t *log) {
     reader_write(log, reader, sizeof reader);
     if (age < 1)
         return json_sprintf("%.1f MB, held by %s", megabytes, reader);
-    span_format((time_ms)age * 1000, span);
+    span_say((time_ms)age * 1000, span);
     return json_sprintf("%.1f MB, held for %s by %s", megabytes, span, reader);
 }
 
-static bool stats_print(const json_t *stats, struct error *error) {
+/* Without those that have counted nothing, but for how runs have ended. NULL: no memory. */
+static json_t *metrics_worth(const json_t *metrics, bool all) {
+    json_t *worth = json_object(), *value;
+    const char *name;
+    json_object_foreach(json_unchanged(metrics), name, value) {
+        bool ends = strcmp(name, "successful") == 0 || strcmp(name, "failed") == 0;
+        if ((all || ends || json_number_value(value) != 0) &&
+            json_object_set(worth, name, value) != 0)
+            return json_kept(worth, false);
+    }
+    return worth;
+}
+
+static bool metrics_print(const json_t *metrics, bool all, struct error *error) {
+    json_t *worth = metrics_worth(metrics, all);
+    if (!worth)
+        return error_no_memory(error);
+    output_add("\n");
+    output_fields(worth);
+    json_decref(worth);
+    return true;
+}
+
+static bool stats_print(const json_t *stats, bool all, struct error *error) {
     json_t *totals = json_copy(json_object_get(stats, "jobs"));
     json_t *rows = definitions_flat(json_object_get(stats, "definitions"));
     bool fine = (totals && rows) || error_no_memory(error);
@@ -121,10 +144,7 @@ static bool stats_print(const json_t *stats, struct error *error) {
         output_add("\n");
         fine = executors_print(executors, error);
     }
-    if (fine) {
-        output_add("\n");
-        output_fields(json_object_get(stats, "metrics"));
-    }
+    fine = fine && metrics_print(json_object_get(stats, "metrics"), all, error);
     json_decref(totals);
     json_decref(rows);
     return fine;
@@ -140,13 +160,18 @@ static bool stats_run(struct cli *cli, const struct flags *flags, struct error *
         return false;
     if (cli->json)
         return output_json(stats, error);
-    bool fine = stats_print(stats, error);
+    bool fine = stats_print(stats, flags_has(flags, "--all"), error);
     json_decref(stats);
     return fine;
 }
 
+static const struct flag stats_flags[] = {
+    {"--all", NULL, "counters that have counted nothing, too"},
+    {0},
+};
+
 const struct cli_command stats_commands[] = {
-    {"stats", "", "show what waits, who works, and how much was done", "", NULL, 0, 0, false, false,
-     stats_run},
+    {"stats", "[--all]", "show what waits, who works, and how much was done", "", stats_flags, 0, 0,
+     false, false, stats_run},
     {0},
 };

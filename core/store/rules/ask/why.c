@@ -198,7 +198,7 @@ static bool why_scheduled(struct why *why, struct error *error) {
         return false;
     const char *message = step == YES ? row_text(row, 0) : NULL;
     time_format(why->row.due, at);
-    span_format(why->row.due - why->now, in);
+    span_say(why->row.due - why->now, in);
     json_put_time(why->answer, "when", why->row.due);
     json_put_text(why->answer, "message", message);
     int64_t conflicts = step == YES ? row_int(row, 1) : 0;

@@ -29,7 +29,8 @@ describe("executor", function()
     local status, output
     process.await("its handlers", 5, function()
       status, output = place.run("executor", "list")
-      return output:find("\n *1  node +live +" .. pid .. "  0%.1%.0 +PT%S+ +2 +0 +0 +%S+ +9 +%d+\n")
+      return output:find("\n *1  node +live +" .. pid
+        .. "  0%.1%.0 +%d+%.?%d* s +2 +0 +0 +%S+ +9 +%d+\n")
     end)
     assert.equal(0, status)
   end)

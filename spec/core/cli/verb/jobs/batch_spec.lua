@@ -240,8 +240,8 @@ end }
   end)
 
   it("shows its types with check", function()
-    local _, output = place.run("check", ".")
-    assert.matches("\nbatch/thumb +PT5M +no +batches/thumb.lua\n", output)
+    local _, output = place.run("check", ".", "--all")
+    assert.matches("\nbatch/thumb +PT5M +batches/thumb.lua\n", output)
     assert.matches("\nbatch/suspend +PT5M +yes +batches/suspend.lua\n", output)
   end)
 end)

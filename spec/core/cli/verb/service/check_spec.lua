@@ -18,8 +18,20 @@ describe("check", function()
     }
     local status, output, errors = place.run("check")
     assert.equal(0, status, errors)
-    assert.truthy(output:find("\nbill +20 +R5/PT5M +PT30S +no +handlers/bill%.lua\n"), output)
-    assert.truthy(output:find("\nmail/send +PT5M +no +handlers/mail/send%.lua\n"), output)
+    assert.truthy(output:find("\nbill +20 +R5/PT5M +PT30S +handlers/bill%.lua\n"), output)
+    assert.truthy(output:find("\nmail/send +PT5M +handlers/mail/send%.lua\n"), output)
+  end)
+
+  it("shows stock handlers where the folder names them, and with --all the others", function()
+    place = program.place {
+      ["handlers/zeal.lua"] = "return function() end\n",
+      ["moonshift.lua"] = "return { stock = { 'shell' } }\n",
+    }
+    local _, output = place.run("check")
+    assert.matches("^HANDLER[^\n]+STOCK[^\n]+\nshell [^\n]+\nzeal [^\n]+\n$", output)
+    _, output = place.run("check", "--all")
+    assert.matches("\nzeal [^\n]+\nbatch/activate [^\n]+\n", output)
+    assert.matches('"name":"batch/activate"', (select(2, place.run("check", "--json"))))
   end)
 
   it("names every problem with file and line and answers 1", function()
