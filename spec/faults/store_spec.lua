@@ -43,6 +43,52 @@ describe("a store", function()
     assert.equal(("no database "):rep(1000), process.read(path))
   end)
 
+  describe("that has lost its write-ahead log", function()
+    local function mode()
+      return process.sql(path, "PRAGMA journal_mode")[1]
+    end
+
+    before_each(function()
+      assert.equal(0, (verb { "enqueue", "work" }))
+      process.run(("cd %s && sqlite3 jobs.db \"VACUUM INTO 'copy.db'\" && rm -f jobs.db*"
+        .. " && mv copy.db jobs.db"):format(dir))
+      assert.equal("delete", mode())
+    end)
+
+    it("is named by check, and not touched", function()
+      local status, _, errors = process.run(process.command("check", "--store", "sqlite:" .. path))
+      assert.equal(65, status)
+      assert.truthy(errors:find("the journal mode delete holds up all writing", 1, true), errors)
+      assert.equal("delete", mode())
+    end)
+
+    it("has it again as soon as it is opened for writing", function()
+      local status, _, errors = verb { "run", "--drain", "--log-level", "info" }
+      assert.equal(0, status, errors)
+      assert.truthy(errors:find("write-ahead log made again", 1, true), errors)
+      assert.equal("wal", mode())
+      assert.equal(0, (process.run(process.command("check", "--store", "sqlite:" .. path))))
+    end)
+
+    it("says why it cannot have it while somebody reads", function()
+      local held = io.popen(("sqlite3 %s 'BEGIN' 'SELECT count(*) FROM job' '.shell cat'"):format(
+        path), "w")
+      process.await("a reader", 20, function()
+        local status = process.run(("sqlite3 %s 'BEGIN EXCLUSIVE' 'COMMIT'"):format(path))
+        return status ~= 0
+      end)
+      local pid = process.start(dir .. "/log", "run", dir, "--drain", "--log-level", "warn",
+        "--store", "sqlite:" .. path)
+      process.await("a line", 20, function()
+        return process.read(dir .. "/log"):find("readers hold up writing", 1, true)
+      end)
+      held:close()
+      process.await_end(pid, 60)
+      assert.equal(0, (verb { "enqueue", "work" }))
+      assert.equal("wal", mode())
+    end)
+  end)
+
   it("of a newer schema is refused with 78 and names both versions", function()
     assert.equal(0, (verb { "run", "--drain" }))
     process.run("sqlite3 -cmd '.timeout 60000' " .. path .. " 'PRAGMA user_version=99'")

@@ -36,6 +36,10 @@ const struct store_sql sqlite_sql = {
 };
 
 const struct verify_rule sqlite_verify[] = {
+    {"SELECT journal_mode FROM pragma_journal_mode WHERE journal_mode NOT IN ('wal', 'memory')",
+     "the journal mode",
+     "holds up all writing while anybody reads (expected wal: it comes back as "
+     "soon as the store is opened for writing)"},
     {"SELECT * FROM pragma_integrity_check(100) WHERE integrity_check<>'ok'", NULL, NULL},
     {"SELECT id FROM job WHERE NOT payload_fits(coalesce(payload, '')) LIMIT 100", "job",
      "has a payload nested deeper than 100: searches by payload leave it out"},

@@ -1,6 +1,7 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
 #include "base/crash_point.h"
 #include "base/embedded.h"
+#include "base/log.h"
 #include "store/sqlite/beside/location.h"
 #include "store/sqlite/turn/gate.h"
 #include "store/sqlite/turn/turn.h"
@@ -8,6 +9,7 @@
 
 #define UPGRADE "core/store/sqlite/upgrade_%d.sql"
 #define JOURNAL_TRIES 25000       /* 5 s */
+#define AGAIN_TRIES 1000          /* 0.2 s */
 #define APPLICATION_ID 0x4d6f6f6e /* "Moon" */
 
 /* The schema that this program makes: the number of its newest upgrade. */
@@ -95,13 +97,38 @@ static bool migrate_locked(struct store *store, struct error *error) {
 }
 
 /* Another process that creates the same store makes this refuse at once, without a wait. */
-static bool migrate_journal(struct store *store, struct error *error) {
-    for (int i = 0; i < JOURNAL_TRIES; i++, sqlite_pause())
+static bool migrate_journal(struct store *store, int tries, struct error *error) {
+    for (int i = 0; i < tries; i++, sqlite_pause())
         if (db_execute(&store->db, "PRAGMA journal_mode=WAL", error))
             return true;
         else if (sqlite3_errcode(store->db.handle) != SQLITE_BUSY)
             return false;
     return false;
+}
+
+static bool has_log(struct store *store) {
+    int64_t log = 0;
+    return migrate_question(store, "SELECT journal_mode='wal' FROM pragma_journal_mode", &log,
+                            NULL) == YES &&
+           log;
+}
+
+/* A copy that another tool made has a journal instead of the write-ahead log. Any reader holds up
+ * all writing there. */
+static void migrate_log_again(struct store *store) {
+    struct error cause = {0};
+    if (!sqlite_of(store)->path || store->mode == STORE_READ || has_log(store))
+        return;
+    sqlite_of(store)->connection.impatient = true;
+    bool done = migrate_journal(store, AGAIN_TRIES, &cause);
+    sqlite_of(store)->connection.impatient = false;
+    if (has_log(store))
+        log_event(LOG_INFO, "write-ahead log made again", "store:s", store->db.name);
+    else
+        log_event(LOG_WARN, "no write-ahead log: readers hold up writing",
+                  "store:s reason:s expected:s", store->db.name,
+                  done ? "its disk has no shared memory" : cause.text,
+                  "nobody reads it while it is opened, and a disk of this machine");
 }
 
 /* Only here, where the file is known to be ours or nobody's, does a gate appear beside it. */
@@ -115,7 +142,7 @@ static bool migrate_gate(struct store *store, struct error *error) {
 }
 
 static bool migrate_up(struct store *store, struct error *error) {
-    if (sqlite_of(store)->path && !migrate_journal(store, error))
+    if (sqlite_of(store)->path && !migrate_journal(store, JOURNAL_TRIES, error))
         return false;
     CRASH_POINT("journal_set");
     while (!gate_take(&sqlite_of(store)->gate, GATE_WRITER, false))
@@ -134,8 +161,10 @@ bool migrate(struct store *store, struct error *error) {
         return false;
     const int64_t newest = sqlite_of(store)->schema;
     store->schema = (struct store_schema){.was = version, .version = newest, .oldest = newest};
-    if (version == newest)
+    if (version == newest) {
+        migrate_log_again(store);
         return migrate_gate(store, error);
+    }
     if (store->mode == STORE_CREATE || (version > 0 && store->mode == STORE_WRITE))
         return migrate_gate(store, error) && migrate_up(store, error);
     if (version > 0)
