@@ -52,10 +52,10 @@ local writers = {
   progress = { rules "record/history", rules "work/settle", rules "job/job_commands",
     rules "work/executor",
     engine "turn/purge" },
-  -- Of a job, of a run that does not end, of a definition without a handler.
+  -- Of a job, of a run that does not end, of a definition without a handler, of a refused row.
   incident = { rules "record/incident", rules "record/caller_incident",
     rules "process/stuck_instance", server "turn/bulk", rules "job/stuck",
-    rules "record/handlers", rules "clean/clean",
+    rules "record/handlers", rules "record/outbox", rules "clean/clean",
     rules "batch/forget", engine "db/statements", server "db/statements" },
   stuck = { rules "job/stuck" },
 
@@ -101,6 +101,7 @@ local writers = {
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "create/intake" },
   request = { rules "command/request" },
+  outbox = { rules "record/outbox" },
   tray = { engine "beside/group_commit", engine "life/restore" },
   location = { engine "beside/location" },
 

@@ -50,6 +50,8 @@ static bool spec_complete(struct engine *engine, struct job_spec *spec,
                           const struct engine_spec *said, struct engine_check *check, time_ms now,
                           struct error *error) {
     struct spec_rules rules = spec_rules(&engine->options.settings->write);
+    if (said->at)
+        now = said->at;
     if (!(said->object ? job_spec_read(spec, said->object, &rules, now, error)
                        : job_spec_fast(spec, &said->fast, &rules, now, error)))
         return false;

@@ -38,3 +38,8 @@ bool engine_grants(const struct settings *settings, const struct store_roles *ro
                    struct text *text, struct error *error) {
     return store_grants(settings, roles, text, error);
 }
+
+bool engine_functions(const struct settings *settings, const struct store_roles *roles,
+                      struct text *text, struct error *error) {
+    return store_functions(settings, roles, text, error);
+}

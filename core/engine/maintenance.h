@@ -23,5 +23,8 @@ bool engine_provision(const struct settings *settings, bool creates, struct stor
 /* The statements that give the roles of a server their rights; see store_grants. */
 bool engine_grants(const struct settings *settings, const struct store_roles *roles,
                    struct text *text, struct error *error);
+/* The statements that let programs enqueue; see store_functions. */
+bool engine_functions(const struct settings *settings, const struct store_roles *roles,
+                      struct text *text, struct error *error);
 
 #endif

@@ -24,9 +24,11 @@ int runner_bell(const struct runner *runner) {
     return store_bell(runner->store);
 }
 
+/* Rows of the outbox need no turn of this loop until they are jobs. */
 void runner_rang(struct runner *runner) {
-    store_bell_empty(runner->store);
-    runner->rang = runner->heard = true;
+    if (store_bell_empty(runner->store))
+        runner->rang = runner->heard = true;
+    relay_look(runner->relay, runner->store);
 }
 
 static void wake(struct runner *runner) {
@@ -41,13 +43,6 @@ void runner_reload(struct runner *runner) {
 void runner_tell(struct runner *runner) {
     atomic_store(&runner->tells, true);
     wake(runner);
-}
-
-void runner_status(struct runner *runner, struct runner_status *status) {
-    mutex_lock(&runner->mutex);
-    *status = runner->status;
-    mutex_unlock(&runner->mutex);
-    client_load(runner->client, &status->running, &status->waiting);
 }
 
 /* ---- a turn ---- */
@@ -166,10 +161,11 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
     runner->errors = 0;
     server_back(runner, now);
     tell_working(runner);
+    relay_look(runner->relay, runner->store);
     runner->next = turn->next;
     runner->again = turn->again || (runner->paused && !turn->acquiring);
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
-                      !turns_pending(runner->turns) &&
+                      !turn->outbox && !turns_pending(runner->turns) &&
                       turn->next > clock_now(runner->options.clock);
     if (turn->written) {
         runner->written = runner->changed = runner->heard = true;
@@ -267,6 +263,7 @@ static void look_before_end(struct runner *runner, time_ms now) {
 static void take_turn(struct runner *runner, time_ms now) {
     struct error error = {0};
     runner->drained = false;
+    runner->rang = relay_made(runner->relay) || runner->rang;
     runner->gathers = gathers(runner, now);
     if (now < runner->retry_at || runner->gathers)
         return;

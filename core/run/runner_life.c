@@ -65,7 +65,9 @@ static bool join_store(struct runner *runner, struct error *error) {
                                         : NULL;
     runner->gap_watch =
         gap_watch_new(runner->settings.store, &runner->settings, runner->options.clock);
-    return (runner->services && runner->gap_watch) || error_no_memory(error);
+    runner->relay = relay_new(&runner->settings, runner->options.clock, runner->options.wake,
+                              runner->options.wake_arg);
+    return (runner->services && runner->gap_watch && runner->relay) || error_no_memory(error);
 }
 
 static void started(struct runner *runner) {
@@ -131,6 +133,8 @@ bool runner_free(struct runner *runner) {
     runner->reload = NULL;
     gap_watch_free(runner->gap_watch); /* no worker can reach it */
     runner->gap_watch = NULL;
+    relay_free(runner->relay);
+    runner->relay = NULL;
     if (!client_free(runner->client))
         return false;
     turns_free(runner->turns);
@@ -155,6 +159,13 @@ void runner_give_up(struct runner *runner, const struct error *error) {
         return;
     runner->fatal = *error;
     log_event(LOG_ERROR, "fatal", "reason:s", error->text);
+}
+
+void runner_status(struct runner *runner, struct runner_status *status) {
+    mutex_lock(&runner->mutex);
+    *status = runner->status;
+    mutex_unlock(&runner->mutex);
+    client_load(runner->client, &status->running, &status->waiting);
 }
 
 void runner_stop(struct runner *runner) {

@@ -8,6 +8,7 @@
 #include "engine/job_services.h"
 #include "run/gap_watch.h"
 #include "run/pool/client.h"
+#include "run/relay.h"
 #include "run/reload.h"
 #include "run/runner.h"
 #include "run/turn.h"
@@ -26,6 +27,7 @@ struct runner {
     struct job_requests *requests;
     struct job_services *services;
     struct gap_watch *gap_watch;
+    struct relay *relay;
     struct turns *turns; /* NULL after the end */
     struct client *client;
     struct reload *reload;           /* NULL: none under way */

@@ -1,6 +1,7 @@
 #include "run/stepper.h"
 #include "base/json.h"
 #include "engine/driver.h"
+#include "engine/outbox.h"
 #include "run/turn.h"
 #include <math.h>
 #include <poll.h>
@@ -81,6 +82,7 @@ struct round {
     bool over;                /* more was there to run */
     bool follows;             /* a job of the item has created what may follow it */
     bool quiet;               /* this round has looked at the store */
+    bool made;                /* jobs were made of rows of the outbox */
     struct outcome *outcomes; /* not yet settled, in order */
     struct outcome **last;
 };
@@ -95,6 +97,17 @@ static void add(struct stepper_run *run, const struct turn *turn) {
     run->failed += turn->failed;
     run->settled += turn->settled;
     run->acquired += turn->acquired;
+}
+
+/* What other programs asked for is looked for again with the jobs that it has become. */
+static bool empty_outbox(struct round *round, struct turn *turn, struct error *error) {
+    bool more = turn->outbox && turn->acquiring && !round->over, done = true;
+    while (done && more) {
+        turn->again = round->made = true;
+        round->quiet = false;
+        done = engine_outbox(round->stepper->engine, &more, error);
+    }
+    return done;
 }
 
 /* Settles the outcomes of the round and, with room, acquires. */
@@ -113,7 +126,7 @@ static bool turn(struct round *round, int room, bool following, struct turn *tur
         return false;
     engine_tidy(round->stepper->engine);
     add(run, turn);
-    return true;
+    return empty_outbox(round, turn, error);
 }
 
 /* Settles before the next item runs. Follow-ups in the lane run first. */
@@ -238,7 +251,7 @@ bool stepper_turn(struct stepper *stepper, const struct settings *settings, stru
     bool ok = run_items(&round, first.items, run, error);
     if (!finish(&round, run, ok, &second, error))
         return false;
-    run->wait = wait_of(stepper, &second);
+    run->wait = round.made ? 0 : wait_of(stepper, &second);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "run/lease.h"
 #include "run/outcomes.h"
 #include "run/unread.h"
+#include "store/outbox.h"
 #include <stdlib.h>
 
 enum { PROMOTE_MAX = 1000, SECOND = 1000, MANY = 64 };
@@ -578,6 +579,7 @@ bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
     }
     turn->starved = turns->starved && !back_off_holds(&turns->back_off, clock_monotonic());
     turn->draining = turns->draining;
+    turn->outbox = store_outbox_waits(turns->store);
     return true;
 }
 

@@ -37,6 +37,7 @@ struct turn {
     bool written;         /* a transaction was committed */
     double commit;        /* ms that it took to commit it */
     bool draining;        /* told to take nothing more */
+    bool outbox;          /* rows of it waited to become jobs when that was last looked at */
     int64_t unreadable;   /* a job that was locked unread, whose row cannot be read; 0: none */
     struct error unreadable_why;
     bool lapsed; /* the lease had run out before it was renewed: earlier items may be lost */

@@ -51,7 +51,7 @@ struct text;
        (store, index, job, token, now))                                                            \
     DO(slot_clear, (struct store *store, int index), (store, index))                               \
     OP(int, bell, (const struct store *store), (store))                                            \
-    DO(bell_empty, (struct store *store), (store))                                                 \
+    OP(bool, bell_empty, (struct store *store), (store))                                           \
     OP(bool, has_changes, (struct store *store), (store))                                          \
     OP(bool, settle_bulk, (struct store *store, struct outcome *outcomes, struct error *error),    \
        (store, outcomes, error))                                                                   \
@@ -101,12 +101,14 @@ struct store_ops {
     STORE_OPS(OP_MEMBER, DO_MEMBER)
 };
 
-/* An engine before a store of it is open; in its open.c. A file has no grants. */
+/* An engine before a store of it is open; in its open.c. A file has no roles. */
 struct store_opener {
     struct store *(*open)(const char *at, enum store_mode mode, const struct settings *settings,
                           struct error *error);
     bool (*grants)(const char *url, const struct store_roles *roles, struct text *text,
                    struct error *error);
+    bool (*functions)(const char *url, const struct store_roles *roles, struct text *text,
+                      struct error *error);
 };
 extern const struct store_opener sqlite_opener, postgres_opener;
 

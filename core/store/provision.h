@@ -22,15 +22,21 @@ struct store_schema {
 bool store_provision(const struct settings *settings, bool creates, struct store_schema *schema,
                      struct error *error);
 
-/* Roles of a server: who makes and migrates the tables, who works with them, who only reads. */
+/* Roles of a server: who makes and migrates the tables, who works with them, who only reads; who
+ * only enqueues, in transactions of its own. */
 struct store_roles {
-    const char *owner, *worker, *reader;
+    const char *owner, *worker, *reader, *enqueuer;
 };
 
 /* Adds what an administrator of the server runs to give the roles their rights, one statement a
  * line. The server is not asked. A file has no roles: ERROR_CONFIG. */
 bool store_grants(const struct settings *settings, const struct store_roles *roles,
                   struct text *text, struct error *error);
+
+/* Adds what makes the functions by which programs enqueue in transactions of their own
+ * (store/outbox.h), and lets the enqueuer use them. As store_grants. */
+bool store_functions(const struct settings *settings, const struct store_roles *roles,
+                     struct text *text, struct error *error);
 
 /* A store on a server whose schema has a name that begins so is a bench's. */
 #define STORE_SCRATCH "moonshift_bench_"

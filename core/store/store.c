@@ -24,15 +24,26 @@ struct store *store_open(const char *url, enum store_mode mode, const struct set
     return NULL;
 }
 
-bool store_grants(const struct settings *settings, const struct store_roles *roles,
-                  struct text *text, struct error *error) {
+static bool refuse_file(const struct settings *settings, struct error *error) {
     char shown[STORE_SHOWN];
-    if (store_url_server(settings->store))
-        return postgres_opener.grants(settings->store, roles, text, error);
     return error_set(
         error, ERROR_CONFIG,
         "store \"%s\": a file has no roles (expected a store on a server, postgres://…)",
         store_url_show(settings->store, shown));
+}
+
+bool store_grants(const struct settings *settings, const struct store_roles *roles,
+                  struct text *text, struct error *error) {
+    return store_url_server(settings->store)
+               ? postgres_opener.grants(settings->store, roles, text, error)
+               : refuse_file(settings, error);
+}
+
+bool store_functions(const struct settings *settings, const struct store_roles *roles,
+                     struct text *text, struct error *error) {
+    return store_url_server(settings->store)
+               ? postgres_opener.functions(settings->store, roles, text, error)
+               : refuse_file(settings, error);
 }
 
 time_ms store_lag(struct store *store) {

@@ -251,9 +251,10 @@ static inline void store_slot_set(struct store *store, int index, int64_t job, i
 static inline void store_slot_clear(struct store *store, int index);
 
 /* The doorbell: a file descriptor readable when it was rung (-1: none), made by store_join;
- * store_bell_empty must be called before reading the store. */
+ * store_bell_empty must be called before reading the store. False: rows of the outbox alone have
+ * rung it (store/outbox.h). */
 static inline int store_bell(const struct store *store);
-static inline void store_bell_empty(struct store *store);
+static inline bool store_bell_empty(struct store *store);
 /* Something may have become ready since the last question, other than in a turn with a capacity:
  * the bell was rung (it is emptied), or a verb of this store did it. */
 static inline bool store_has_changes(struct store *store);

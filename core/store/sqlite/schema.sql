@@ -206,6 +206,12 @@ CREATE TABLE intake(      -- jobs of ids up to `last` that are written in steps;
   reached INT NOT NULL, last INT NOT NULL, who TEXT, created INT NOT NULL,
   released INT NOT NULL DEFAULT 0,      -- 1: they are there, and get their places in steps
   removed INT NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE outbox(      -- jobs that transactions of other programs ask for, on a server
+  id INTEGER PRIMARY KEY, -- place: in the order of their commits; absent until then
+  place INT, at INT NOT NULL, handler TEXT NOT NULL, payload TEXT, options TEXT, -- the two: JSON
+  incident INT) STRICT;   -- says why the row cannot be a job; 0: incidents are off
+CREATE INDEX outbox_place ON outbox(place) WHERE incident IS NULL;
+CREATE INDEX outbox_incident ON outbox(incident) WHERE incident IS NOT NULL;
 CREATE INDEX batch_filling ON batch(id) WHERE state=0;
 CREATE TABLE request(     -- what a creation was asked for under a key, so that asking again is harmless
   scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,

@@ -23,3 +23,11 @@ CREATE UNIQUE INDEX incident_schedule ON incident(schedule, type)
 -- An operator's limit and rate of a definition.
 ALTER TABLE definition ADD COLUMN override_limit INT;
 ALTER TABLE definition ADD COLUMN override_rate TEXT;
+
+-- Jobs that transactions of other programs ask for; used on a server.
+CREATE TABLE outbox(
+  id INTEGER PRIMARY KEY,
+  place INT, at INT NOT NULL, handler TEXT NOT NULL, payload TEXT, options TEXT,
+  incident INT) STRICT;
+CREATE INDEX outbox_place ON outbox(place) WHERE incident IS NULL;
+CREATE INDEX outbox_incident ON outbox(incident) WHERE incident IS NOT NULL;

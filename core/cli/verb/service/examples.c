@@ -119,6 +119,8 @@ static const struct {
      LINE("store migrate --store 'postgres://owner@db.example/jobs?sslmode=verify-full'")},
     {"store grants", LINE("store grants --store postgres://db.example/jobs | psql -d jobs")
                          LINE("store grants --store postgres://db.example/jobs --worker app")},
+    {"store functions",
+     LINE("store functions --store postgres://db.example/jobs --enqueuer shop | psql -d jobs")},
     {"restore", LINE("restore backup.db") LINE("restore backup.db --store trial.db")},
     {"stats", LINE("stats") LINE("stats --json")},
     {"bench", LINE("bench --only drain --jobs 50000")},

@@ -66,12 +66,17 @@ static const char *role_of(const struct flags *flags, const char *flag, const ch
     return role ? role : otherwise;
 }
 
-static bool give_grants(const struct cli *cli, const struct flags *flags, struct text *text,
-                        struct error *error) {
+typedef bool statements(const struct settings *settings, const struct store_roles *roles,
+                        struct text *text, struct error *error);
+
+static bool give_statements(const struct cli *cli, const struct flags *flags, statements *of,
+                            struct text *text, struct error *error) {
     const struct store_roles roles = {.owner = role_of(flags, "--owner", "moonshift_owner"),
                                       .worker = role_of(flags, "--worker", "moonshift_worker"),
-                                      .reader = role_of(flags, "--reader", "moonshift_reader")};
-    if (!engine_grants(&cli->settings, &roles, text, error))
+                                      .reader = role_of(flags, "--reader", "moonshift_reader"),
+                                      .enqueuer =
+                                          role_of(flags, "--enqueuer", "moonshift_enqueuer")};
+    if (!of(&cli->settings, &roles, text, error))
         return false;
     if (cli->json)
         return output_json(json_pack("{so*}", "statements", statements_json(text->data)), error);
@@ -79,17 +84,31 @@ static bool give_grants(const struct cli *cli, const struct flags *flags, struct
     return true;
 }
 
-static bool grants_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static bool statements_run(struct cli *cli, const struct flags *flags, statements *of,
+                           struct error *error) {
     struct text text = {0};
-    bool fine = setup_settings(cli, flags, error) && give_grants(cli, flags, &text, error);
+    bool fine = setup_settings(cli, flags, error) && give_statements(cli, flags, of, &text, error);
     text_clear(&text);
     return fine;
+}
+
+static bool grants_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return statements_run(cli, flags, engine_grants, error);
+}
+
+static bool functions_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return statements_run(cli, flags, engine_functions, error);
 }
 
 static const struct flag grants_flags[] = {
     {"--owner", "ROLE", "who makes and migrates the tables (else moonshift_owner)"},
     {"--worker", "ROLE", "who runs, creates and operates jobs (else moonshift_worker)"},
     {"--reader", "ROLE", "who only asks (else moonshift_reader)"},
+    {0},
+};
+
+static const struct flag functions_flags[] = {
+    {"--enqueuer", "ROLE", "who only enqueues (else moonshift_enqueuer)"},
     {0},
 };
 
@@ -108,5 +127,11 @@ const struct cli_command store_commands[] = {
      "Statements of SQL for an administrator of the server, who has made the roles. Nothing is\n"
      "asked or changed.",
      grants_flags, 0, 0, false, false, grants_run},
+    {"store functions", "[--enqueuer ROLE]", "print the functions by which programs enqueue",
+     "Statements of SQL for an administrator of the server, to be run once the store is made. "
+     "They\n"
+     "make the function `enqueue(handler, payload, options)` in its schema: a job is there once\n"
+     "the transaction that calls it is committed. Nothing is asked or changed.",
+     functions_flags, 0, 0, false, false, functions_run},
     {0},
 };

@@ -26,11 +26,13 @@ static bool watch(int bell, int file) {
     return file >= 0 && epoll_ctl(bell, EPOLL_CTL_ADD, file, &event) == 0;
 }
 
-/* Of the present connection; the closed socket of one before is watched no more. */
+/* Of the present connection; the closed socket of one before is watched no more. Rows of the outbox
+ * ring all executors (life/functions.c). */
 static bool bell_listen(struct store *store, int64_t id, struct error *error) {
     struct postgres *postgres = postgres_of(store);
-    char sql[80];
-    snprintf(sql, sizeof sql, "LISTEN moonshift_%u_%lld", (unsigned)postgres->class, (long long)id);
+    char sql[128];
+    snprintf(sql, sizeof sql, "LISTEN moonshift_%u_%lld; LISTEN moonshift_%u",
+             (unsigned)postgres->class, (long long)id, (unsigned)postgres->class);
     struct session *session = direct_session(store);
     return session && session_execute(session, sql, error) &&
            (watch(postgres->bell, session_socket(session)) ||
@@ -70,11 +72,18 @@ static struct session *bell_session(struct store *store) {
     return direct_is_other(store) ? &postgres->direct.session : &postgres->session;
 }
 
+/* True: somebody has notified this executor. That rows of the outbox wait is noted. */
+static bool notified(struct store *store) {
+    char outbox[32];
+    snprintf(outbox, sizeof outbox, "moonshift_%u", (unsigned)postgres_of(store)->class);
+    return session_notified(bell_session(store), outbox, &store->outbox);
+}
+
 /* What came along with the answers of a transaction rings again. */
 static void bell_hear(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     const uint64_t one = 1;
-    if (postgres->heard < 0 || !session_notified(bell_session(store)))
+    if (postgres->heard < 0 || !notified(store))
         return;
     if (write(postgres->heard, &one, sizeof one) != sizeof one)
         return; /* it is readable already */
@@ -86,7 +95,7 @@ const struct txn_hook postgres_bell_hook = {.committed = bell_hear, .drop = bell
 static bool bell_rang(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     uint64_t count = 0;
-    bool rang = session_notified(bell_session(store));
+    bool rang = notified(store);
     rang = (postgres->heard >= 0 && read(postgres->heard, &count, sizeof count) > 0) || rang;
     if (rang)
         marks_forget(store);
@@ -103,8 +112,8 @@ bool postgres_has_changes(struct store *store) {
     return rang || changed;
 }
 
-void postgres_bell_empty(struct store *store) {
-    bell_rang(store);
+bool postgres_bell_empty(struct store *store) {
+    return bell_rang(store);
 }
 
 /* After the commit. To notify is a commit of its own, which need not be on the disk. */

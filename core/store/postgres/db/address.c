@@ -241,3 +241,11 @@ bool address_read(struct address *address, const char *url, struct error *error)
     text_clear(&rest);
     return fine && check_values(address, error) && describe(address, error);
 }
+
+/* The same for every program: FNV-1a. */
+int32_t address_class(const struct address *address) {
+    uint32_t sum = 2166136261u;
+    for (const char *at = address->schema; *at; at++)
+        sum = (sum ^ (uint8_t)*at) * 16777619u;
+    return (int32_t)sum;
+}

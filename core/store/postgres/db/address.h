@@ -4,6 +4,7 @@
 #define MOONSHIFT_STORE_POSTGRES_DB_ADDRESS_H
 
 #include "store/postgres/db/libpq.h"
+#include <stdint.h>
 
 enum { SCHEMA_MAX = 63 };
 
@@ -21,5 +22,8 @@ void address_clear(struct address *address);
 
 /* What the URL says of a keyword of libpq ("dbname"); NULL: nothing. */
 const char *address_option(const struct address *address, const char *keyword);
+
+/* The number of the schema's name in locks and channels: stores of one database do not meet. */
+int32_t address_class(const struct address *address);
 
 #endif

@@ -97,8 +97,9 @@ void session_leave(struct session *session);
 /* Before the transaction goes back to a savepoint: what has failed since then is no matter. */
 void session_return(struct session *session);
 
-/* Reads what the server has sent by itself. True: a notification has come since the last call. */
-bool session_notified(struct session *session);
+/* Reads what the server has sent by itself. True: a notification has come since the last call. One
+ * of the channel `apart` only sets *of_it. */
+bool session_notified(struct session *session, const char *apart, bool *of_it);
 int session_socket(const struct session *session);
 
 /* A statement as libpq wants it. */

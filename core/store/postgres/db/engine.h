@@ -10,6 +10,10 @@
 bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
                      struct error *error);
 
+/* functions.c: adds the statements that let programs enqueue; see store/provision.h. */
+bool postgres_functions(const char *url, const struct store_roles *roles, struct text *text,
+                        struct error *error);
+
 time_ms postgres_lag(struct store *store); /* replica.c; see store/store.h */
 
 /* scratch.c; see store/provision.h. */
@@ -32,7 +36,7 @@ void postgres_alive(struct store *store, time_ms now);
 void postgres_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
 void postgres_slot_clear(struct store *store, int index);
 int postgres_bell(const struct store *store);
-void postgres_bell_empty(struct store *store);
+bool postgres_bell_empty(struct store *store);
 bool postgres_has_changes(struct store *store);
 bool postgres_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
 bool postgres_backup(struct store *store, const char *to, struct store_backup *backup,

@@ -375,7 +375,7 @@ void session_return(struct session *session) {
 }
 
 /* A loss is news as well: the next transaction connects again. */
-bool session_notified(struct session *session) {
+bool session_notified(struct session *session, const char *apart, bool *of_it) {
     bool any = false;
     if (session->lost)
         return false;
@@ -384,8 +384,11 @@ bool session_notified(struct session *session) {
         close_lost(session);
         return true;
     }
-    for (PGnotify *one = NULL; (one = PQnotifies(session->link)); any = true)
-        PQfreemem(one);
+    for (PGnotify *one = NULL; (one = PQnotifies(session->link)); PQfreemem(one)) {
+        const bool other = strcmp(one->relname, apart) != 0;
+        any = any || other;
+        *of_it = *of_it || !other;
+    }
     return any;
 }
 

@@ -125,19 +125,11 @@ static const struct store_engine engine = {
 
 /* ---- opening ---- */
 
-/* The same for every program: FNV-1a. */
-static int32_t class_of(const char *schema) {
-    uint32_t sum = 2166136261u;
-    for (const char *at = schema; *at; at++)
-        sum = (sum ^ (uint8_t)*at) * 16777619u;
-    return (int32_t)sum;
-}
-
 static bool open_all(struct postgres *postgres, const char *url, struct error *error) {
     struct store *store = &postgres->store;
     if (!address_read(&postgres->address, url, error))
         return false;
-    postgres->class = class_of(postgres->address.schema);
+    postgres->class = address_class(&postgres->address);
     store->name = postgres->address.name;
     store->url = strdup(url);
     if (!store->url)
@@ -170,7 +162,7 @@ static struct store *postgres_open(const char *url, enum store_mode mode,
     return NULL;
 }
 
-const struct store_opener postgres_opener = {postgres_open, postgres_grants};
+const struct store_opener postgres_opener = {postgres_open, postgres_grants, postgres_functions};
 
 void postgres_close(struct store *store) {
     struct postgres *postgres = postgres_of(store);

@@ -1,8 +1,8 @@
 /* rights.c - who may do what with the tables of a store: the statements that say so, and what a
  * role lacks. */
+#include "store/postgres/life/rights.h"
 #include "store/postgres/db/connection.h"
 #include "store/postgres/life/schema.h"
-#include "store/provision.h"
 #include <ctype.h>
 
 /* ---- what is granted ---- */
@@ -22,7 +22,7 @@ static void add_name(struct text *text, const char *name) {
     text_append(text, "\"", 1);
 }
 
-/* Copies a line; a letter behind % is a name: d database, s schema, o owner, w worker, r reader. */
+/* Copies a line, with names in the place of letters behind %. */
 static void add_line(struct text *text, const char *line, const struct address *address,
                      const struct store_roles *roles) {
     for (const char *at = line; *at; at++) {
@@ -43,8 +43,17 @@ static void add_line(struct text *text, const char *line, const struct address *
         case 'w':
             add_name(text, roles->worker);
             break;
-        default:
+        case 'e':
+            add_name(text, roles->enqueuer);
+            break;
+        case 'c':
+            text_add(text, "moonshift_%u", (unsigned)address_class(address));
+            break;
+        case 'r':
             add_name(text, roles->reader);
+            break;
+        default:
+            text_append(text, at, 1);
         }
     }
     text_append(text, "\n", 1);
@@ -64,11 +73,12 @@ static const char *const grants[] = {
     "ALTER DEFAULT PRIVILEGES FOR ROLE %o IN SCHEMA %s"
     " GRANT SELECT, USAGE, UPDATE ON SEQUENCES TO %w;",
     "ALTER DEFAULT PRIVILEGES FOR ROLE %o IN SCHEMA %s GRANT SELECT ON TABLES TO %r;",
+    NULL,
 };
 
 /* A line break in a name would end the comment. */
 static bool names_fit(const struct store_roles *roles, struct error *error) {
-    const char *const names[] = {roles->owner, roles->worker, roles->reader};
+    const char *const names[] = {roles->owner, roles->worker, roles->reader, roles->enqueuer};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!*names[i] || !utf8_valid(names[i], strlen(names[i]), NULL) ||
             utf8_has_control(names[i]))
@@ -77,18 +87,23 @@ static bool names_fit(const struct store_roles *roles, struct error *error) {
     return true;
 }
 
-bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
-                     struct error *error) {
+bool rights_lines(const char *url, const struct store_roles *roles, const char *const *lines,
+                  struct text *text, struct error *error) {
     struct address address = {0};
     bool fine = names_fit(roles, error) && address_read(&address, url, error);
     if (fine && !address_option(&address, "dbname"))
         fine = error_set(error, ERROR_CONFIG,
                          "store \"%s\": no database (expected postgres://user@host:port/database)",
                          address.name);
-    for (size_t i = 0; fine && i < sizeof grants / sizeof *grants; i++)
-        add_line(text, grants[i], &address, roles);
+    for (size_t i = 0; fine && lines[i]; i++)
+        add_line(text, lines[i], &address, roles);
     address_clear(&address);
     return fine && (!text->failed || error_no_memory(error));
+}
+
+bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
+                     struct error *error) {
+    return rights_lines(url, roles, grants, text, error);
 }
 
 /* ---- what is lacking ---- */

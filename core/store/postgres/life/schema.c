@@ -44,7 +44,8 @@ static const char own[] =
 
 /* Rows come and go with each job. By default a fifth of a long queue would have to be dead before
  * it is cleared of them, and an idle store's few dead rows would be cleared each minute. */
-static const char *const hot[] = {"ready", "timer", "parked", "locked", "lane", "limited"};
+static const char *const hot[] = {"ready", "timer",   "parked", "locked",
+                                  "lane",  "limited", "outbox"};
 
 static void add_hot(struct text *out) {
     for (size_t i = 0; i < sizeof hot / sizeof *hot; i++)

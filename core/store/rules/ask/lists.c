@@ -9,7 +9,7 @@
 
 static const struct filter incident_filters[] = {
     {"id", "ID,…", "these incidents"},
-    {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck"},
+    {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck, refusedRow"},
     {"job", "ID,…", "of these jobs"},
     {"handler", "NAME,…", "of jobs of these handlers"},
     {"schedule", "NAME,…", "of runs of these schedules"},

@@ -263,6 +263,7 @@ struct store {
     struct meta meta, stored;            /* as used, and as the table has it */
     int incidents;     /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
     int lines, kept;   /* what runs have said, and kept messages, the same way */
+    bool outbox;       /* rows of it wait, as the last turn on a server has seen */
     time_ms timer;     /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
     int64_t placed;    /* rows that were put into `ready` behind an acquisition's back */
     int paged;         /* streams of which the last page of ready jobs had rows */

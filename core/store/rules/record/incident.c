@@ -5,6 +5,7 @@
 #include "store/rules/place/places.h"
 #include "store/rules/record/caller_incident.h"
 #include "store/rules/record/operation.h"
+#include "store/rules/record/outbox.h"
 #include "store/rules/record/tell.h"
 #include <stdio.h>
 #include <string.h>
@@ -167,6 +168,7 @@ static bool incident_find(struct store *store, int64_t id, struct found *found,
 static bool incident_resolve(struct store *store, const struct command *command, time_ms now,
                              struct error *error) {
     return caller_incidents_resolve(store, command->incident, now, error) &&
+           outbox_try_again(store, command->incident, error) &&
            (!command->note || db_run(&store->db, error, "UPDATE incident SET note=?2 WHERE id=?1",
                                      "it", command->incident, command->note));
 }

@@ -89,7 +89,8 @@ struct row *work_ask(struct store *store, struct error *error) {
     return db_query(
         &store->db, error,
         "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL),"
-        " EXISTS(SELECT 1 FROM kept_message), (SELECT due FROM timer ORDER BY due LIMIT 1)",
+        " EXISTS(SELECT 1 FROM kept_message), (SELECT due FROM timer ORDER BY due LIMIT 1),"
+        " EXISTS(SELECT 1 FROM outbox WHERE incident IS NULL AND place IS NOT NULL)",
         "");
 }
 
@@ -99,6 +100,7 @@ bool work_answer(struct store *store, struct row *row, struct error *error) {
     store->incidents = row_int(row, 0) != 0;
     store->kept = row_int(row, 1) != 0;
     store->timer = row_null(row, 2) ? TIME_NEVER : row_int(row, 2);
+    store->outbox = row_int(row, 3) != 0;
     row_done(row);
     return true;
 }

@@ -70,8 +70,8 @@ bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
 enum answer work_holds(struct store *store, int64_t job, int64_t token, struct error *error);
 bool work_ask_lost(struct store *store, struct store_claim *claims, size_t count,
                    struct error *error);
-/* What nearly every turn looks for, asked for at once: open incidents, kept messages, and the first
- * timer. */
+/* What nearly every turn looks for, asked for at once: open incidents, kept messages, the first
+ * timer, and rows of the outbox. */
 struct row *work_ask(struct store *store, struct error *error);
 bool work_answer(struct store *store, struct row *row, struct error *error);
 bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error);

@@ -106,8 +106,9 @@ int sqlite_bell(const struct store *store) {
     return sqlite_of(store)->bell.socket;
 }
 
-void sqlite_bell_empty(struct store *store) {
+bool sqlite_bell_empty(struct store *store) {
     bell_empty(&sqlite_of(store)->bell);
+    return true;
 }
 
 bool sqlite_has_changes(struct store *store) {

@@ -19,7 +19,7 @@ void sqlite_alive(struct store *store, time_ms now);
 void sqlite_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
 void sqlite_slot_clear(struct store *store, int index);
 int sqlite_bell(const struct store *store);
-void sqlite_bell_empty(struct store *store);
+bool sqlite_bell_empty(struct store *store);
 bool sqlite_has_changes(struct store *store);
 bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
 bool sqlite_backup(struct store *store, const char *to, struct store_backup *backup,
