@@ -44,7 +44,7 @@ struct session {
     const struct store *begins; /* a transaction of it begins; NULL: none, or it has begun */
     time_ms begun;              /* since then, monotonic: it waits while the store has patience */
     int changes;                /* of the statement run last */
-    int64_t waits;              /* for the server, so far */
+    int64_t waits, statements;  /* for the server, and sent to it, so far */
     unsigned names;             /* given to statements */
     unsigned generation;        /* of the connection, counted from 1, */
     time_ms since;              /* and since when it is there, monotonic */

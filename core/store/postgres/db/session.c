@@ -334,6 +334,7 @@ static bool send_bound(struct session *session, struct statement *statement, str
 /* libpq has copied the values. */
 bool session_send(struct session *session, struct statement *statement, struct error *error) {
     bool sent = send_bound(session, statement, error);
+    session->statements++;
     statement_unbind(statement);
     return sent;
 }

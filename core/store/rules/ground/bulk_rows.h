@@ -1,5 +1,5 @@
 /* bulk_rows.h - rows that are kept to be written many at a time: those of jobs (record/bulk.h), and
- * those of units of instances and their commands (rules §23).
+ * those of units of instances and of their commands.
  *
  * Where a statement costs more than its row (store_engine.sets), the latter are kept until the
  * commit, or until a statement names one of their tables (db.keeps). Then each kind is one

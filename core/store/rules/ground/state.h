@@ -148,7 +148,7 @@ struct unit_rows_kept {
     uint64_t bits[(1 << ROW_BITS) / 64];
 };
 
-enum { FRAMES_KEPT = 64 };
+enum { FRAMES_KEPT = 1024 };
 struct frames {
     struct frame_change list[FRAMES_KEPT];
     size_t count;

@@ -1,9 +1,9 @@
 /* hooks.h - the hooks of a transaction, in their order (ground/txn_hook.h): the only list.
  *
  * Before the commit frames come first. What is told becomes jobs, jobs move the counters of their
- * batches, and then all rows that are kept back are written; those of units come last, as what
- * writes into their tables has them written before. After it others are notified while
- * the capacity is still known. The engine's own hooks follow, and the arena is freed last. */
+ * batches, and then all rows that are kept back are written. Those of units are the last: what
+ * writes into their tables has them written before. After the commit others are notified while the
+ * capacity is still known. The engine's own hooks follow, and the arena is freed last. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_HOOKS_H
 #define MOONSHIFT_STORE_RULES_WORK_HOOKS_H
 

@@ -1,6 +1,6 @@
 /* plan_contract.c - no statement of a turn or a creation reads or sorts a whole table, whatever the
  * tables hold. Run with spec/postgres/contracts. */
-#include "../contract.h"
+#include "../process_many.h"
 #include "base/json.h"
 
 #define LIST 500     /* jobs that are created at once */
@@ -113,13 +113,59 @@ static bool work(struct contract *c) {
     return done;
 }
 
+/* ---- the same of instances ---- */
+
+/* What a command writes of the variables of an instance: in all types, or nothing any more. */
+static void put_variables(struct step *step, int at, bool are_there) {
+    static const char *const values[] = {"\"blue\"", "1.5", "7"};
+    static struct unit_searched searched[MANY];
+    static struct unit_value large[MANY];
+    struct unit *unit = &step->unit;
+    const int64_t id = step->instance.id;
+    searched[at] = (struct unit_searched){id, "colour", are_there ? values[at % 3] : NULL};
+    large[at] = (struct unit_value){id, 1, "text", are_there ? "\"long\"" : NULL};
+    unit->searched = &searched[at];
+    unit->values = &large[at];
+    unit->searched_count = unit->value_count = 1;
+}
+
+static void steps_make(struct step *steps, int64_t first, int64_t of, int part) {
+    for (int i = 0; i < LIST; i++) {
+        const int64_t id = first + i, rev = part ? steps[i].unit.rev : 0;
+        const struct job at = {.instance_id = id, .version = of, .frame_rev = rev};
+        leave(&steps[i], &at, part < 3 ? F1 : NULL, i);
+        put_variables(&steps[i], i, part == 0);
+        if (part == 2)
+            steps[i].left =
+                (struct unit_wait){id, i % 2 ? 5 : 6, UNIT_SUBSCRIPTION | UNIT_TASK | UNIT_JOB, 0};
+        if (part)
+            steps[i].task = (struct unit_task){0};
+        if (part)
+            steps[i].subscription = (struct unit_subscription){0};
+    }
+}
+
+/* Instances begin, lose their variables, leave what they wait for, and end; and a turn of others.
+ */
+static bool command(struct contract *c) {
+    static struct step steps[MANY];
+    int64_t of = order(c), first = store_reserve_ids(c->store, LIST, &c->error);
+    bool done = of && first;
+    for (int part = 0; done && part < 4; part++) {
+        steps_make(steps, first, of, part);
+        done = command_many(c, steps, LIST);
+    }
+    return done && settle_many(c, begin_many(c, of, LIST), F2);
+}
+
 /* ---- how it is done ---- */
 
 /* Tables that grow with the jobs. */
 static bool is_large(const char *table) {
-    static const char *const large[] = {"job",        "ready",   "timer", "parked",  "locked",
-                                        "lane",       "limited", "ended", "attempt", "incident",
-                                        "unique_key", "line",    "snooze"};
+    static const char *const large[] = {
+        "job",          "ready",     "timer",    "parked",      "locked", "lane",   "limited",
+        "ended",        "attempt",   "incident", "unique_key",  "line",   "snooze", "instance",
+        "subscription", "user_task", "searched", "large_value", "past",   "trail",  "operation"};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         if (table && strcmp(table, large[i]) == 0)
             return true;
@@ -229,12 +275,13 @@ static bool run(struct contract *c, const char *sql) {
 static void plans(struct contract *c) {
     EXPECT(declare(c));
     EXPECT(run(c, "PREPARE begun AS SELECT 1")); /* what comes behind it is looked at */
-    EXPECT(work(c));
+    EXPECT(command(c) && work(c));
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
     EXPECT(run(
         c, "TRUNCATE job, ready, timer, parked, locked, lock_page, lane, limited, ended, attempt,"
-           " incident, unique_key, line, snooze"));
+           " incident, unique_key, line, snooze,"
+           " instance, subscription, user_task, searched, large_value, past, trail, operation"));
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
 }

@@ -1,0 +1,90 @@
+/* process_many.h - many instances, whose units are settled in one turn or written as one list. For
+ * the contracts of a server. */
+#ifndef MOONSHIFT_SPEC_STORE_PROCESS_MANY_H
+#define MOONSHIFT_SPEC_STORE_PROCESS_MANY_H
+
+#include "process_step.h"
+
+enum { MANY = 1000 };
+
+/* So many instances, each with a job that runs. NULL: error. */
+static inline struct job *begin_many(struct contract *c, int64_t of, int count) {
+    struct acquire all = everything;
+    struct job *jobs = NULL;
+    int taken = 0;
+    bool more = false;
+    all.want = count;
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = begin(c, of) != 0;
+    done = done && store_commit(c->store, &c->error) &&
+           store_acquire(c->store, &all, NOW, &jobs, &taken, &more, &c->error);
+    return done && taken == count ? jobs : NULL;
+}
+
+/* What the unit of a job leaves: its instance ends, or waits for a message or with a task. */
+static inline void leave(struct step *step, const struct job *job, const char *frame, int at) {
+    *step = step_of(job->instance_id, job->version, job->frame_rev, frame);
+    if (frame && at % 2)
+        step->task = (struct unit_task){.instance = job->instance_id,
+                                        .token = 5,
+                                        .activity = "approve",
+                                        .name = "Approve",
+                                        .candidates = "{}",
+                                        .due = TIME_NONE};
+    else if (frame)
+        step->subscription = (struct unit_subscription){
+            job->instance_id, 6, job->version, "message", "parcel", "p-1", "wait"};
+}
+
+/* Settles these runs in one turn, and frees them. */
+static inline bool settle_many(struct contract *c, struct job *jobs, const char *frame) {
+    static struct outcome outcomes[MANY];
+    static struct step steps[MANY];
+    struct capacity capacity = {.acquire = &everything}; /* as an executor has it, without room */
+    enum settled settled = SETTLED;
+    int count = 0;
+    for (struct job *job = jobs; job; job = job->next, count++) {
+        leave(&steps[count], job, frame, count);
+        outcomes[count] = (struct outcome){.job = job,
+                                           .kind = OUTCOME_SUCCESS,
+                                           .started = NOW,
+                                           .ended = NOW,
+                                           .due = TIME_NONE,
+                                           .lane_ends = true,
+                                           .lane_token = job->token,
+                                           .unit = step_unit(&steps[count]),
+                                           .next = job->next ? &outcomes[count + 1] : NULL};
+    }
+    bool done = count && store_begin(c->store, STORE_TURN, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && store_settle_bulk(c->store, outcomes, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    job_free_list(jobs);
+    return done;
+}
+
+/* Writes the steps of commands as one list; the revs of their units are those that they write. */
+static inline bool command_many(struct contract *c, struct step *steps, int count) {
+    static struct outcome outcomes[MANY], *list[MANY];
+    static struct job none;
+    const struct store_entry entry = {.verb = "command", .entity = "instance"};
+    for (int i = 0; i < count; i++) {
+        outcomes[i] = (struct outcome){.job = &none,
+                                       .kind = OUTCOME_SUCCESS,
+                                       .started = NOW,
+                                       .ended = NOW,
+                                       .due = TIME_NONE,
+                                       .unit = step_unit(&steps[i])};
+        list[i] = &outcomes[i];
+    }
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error) &&
+                store_units_ahead(c->store, list, (size_t)count, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = store_unit(c->store, list[i], &entry, NOW, &c->error) == YES;
+    return done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+}
+
+#endif
