@@ -4,8 +4,8 @@
  * Names (JAN, MON; in any case), ranges (1-5, FRI-SUN; 22-2 is refused), lists, steps (a/n, *,
  * a-b/n), L, L-n, nW, LW, d#n, dL, ? as *, and @yearly @annually @monthly @weekly @daily @midnight
  * @hourly. Day of week 0-7, 0 and 7 are Sunday. With both days set, five fields mean or (cron), six
- * and seven mean and (Spring, Quartz). A day field that begins with * or ? is not set. A day that a month does not have (31, 31W, L-30, MON#5) is
- * left out in it. */
+ * and seven mean and (Spring, Quartz). A day field that begins with * or ? is not set. A day that a
+ * month does not have (31, 31W, L-30, MON#5) is left out in it. */
 #ifndef MOONSHIFT_TIME_CRON_H
 #define MOONSHIFT_TIME_CRON_H
 
@@ -15,15 +15,15 @@
 struct cron {
     uint64_t seconds, minutes; /* bit n: the value n */
     uint32_t hours, days, months, weekdays;
-    uint32_t last_days;        /* L-n, bit n; bit 0 is L */
-    uint32_t near_days;        /* nW, bit n */
-    uint8_t nth_weekdays[7];   /* d#n, bit n */
-    uint8_t last_weekdays;     /* dL, bit d */
-    bool last_near;            /* LW */
-    bool starred_day;          /* the day or weekday field begins with * or ? */
-    bool frequent;             /* the second, minute or hour field begins with * or ? */
-    bool both;                 /* six fields: both days must match, as with a starred one */
-    bool some_years; /* seven: only those of `years`, bit n: the year CRON_YEAR_FIRST + n */
+    uint32_t last_days;      /* L-n, bit n; bit 0 is L */
+    uint32_t near_days;      /* nW, bit n */
+    uint8_t nth_weekdays[7]; /* d#n, bit n */
+    uint8_t last_weekdays;   /* dL, bit d */
+    bool last_near;          /* LW */
+    bool starred_day;        /* the day or weekday field begins with * or ? */
+    bool frequent;           /* the second, minute or hour field begins with * or ? */
+    bool both;               /* six fields: both days must match, as with a starred one */
+    bool some_years;         /* seven: only those of `years`, bit n: the year CRON_YEAR_FIRST + n */
     uint64_t years[3];
 };
 
