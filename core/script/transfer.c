@@ -241,6 +241,7 @@ static void set_limits(CURL *easy, struct hop *hop) {
     curl.easy_setopt(easy, CURLOPT_PROXY, "");      /* whatever the environment says */
     curl.easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl.easy_setopt(easy, CURLOPT_USERAGENT, "moonshift/" MOONSHIFT_VERSION);
     curl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
     curl.easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     curl.easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
