@@ -17,6 +17,7 @@
 #define CONNECTIONS 16L          /* kept by a state */
 #define SLICE 50                 /* ms between two looks at the deadline where no signal comes */
 #define URL_SHOWN 256            /* bytes of it in a message */
+#define ORIGIN_SIZE 320          /* bytes; a name has at most 255 */
 
 /* ---- the library ---- */
 
@@ -378,27 +379,33 @@ static bool make_hop(struct hop *hop, time_ms deadline) {
 
 /* ---- redirects ---- */
 
-static bool has_origin(const CURLU *url, char origin[URL_SHOWN]) {
+static bool has_origin(const CURLU *url, char origin[ORIGIN_SIZE]) {
     char *scheme = NULL, *host = NULL, *port = NULL;
     CURLU *of = (CURLU *)(uintptr_t)url;
     bool fine = curl.url_get(of, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
                 curl.url_get(of, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                 curl.url_get(of, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK;
     if (fine)
-        snprintf(origin, URL_SHOWN, "%s://%s:%s", scheme, host, port);
+        snprintf(origin, ORIGIN_SIZE, "%s://%s:%s", scheme, host, port);
     curl.free(scheme);
     curl.free(host);
     curl.free(port);
     return fine;
 }
 
-/* Brackets around an IPv6 address are no part of its name. */
 static bool check_host(struct hop *hop) {
     struct transfer *transfer = hop->transfer;
     hop->allowed =
         json_array_size(transfer->allow) == 0 || reach_has_name(transfer->allow, hop->host);
     return !reach_has_name(transfer->deny, hop->host) ||
            fail(transfer, TRANSFER_REFUSED, "%s: the host is denied (http_deny)", hop->host);
+}
+
+/* What cannot be read may have a password anywhere before its query. */
+static bool refuse_url(struct transfer *transfer, const char *url) {
+    bool secret = strchr(url, '@') != NULL;
+    return fail(transfer, TRANSFER_REFUSED, "url \"%.*s\": not a URL of http or https",
+                secret ? 3 : (int)clamp((int64_t)strcspn(url, "?"), 0, 200), secret ? "…" : url);
 }
 
 /* Makes `url` the next one to be asked. */
@@ -411,10 +418,9 @@ static bool aim(struct hop *hop, const char *url) {
         curl.url_get(hop->url, CURLUPART_SCHEME, &scheme, 0);
     bool web = scheme && (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
     curl.free(scheme);
-    if (!web || curl.url_get(hop->url, CURLUPART_HOST, &hop->host, 0) != CURLUE_OK)
-        return fail(hop->transfer, TRANSFER_REFUSED, "url \"%.200s\": not a URL of http or https",
-                    url);
-    return check_host(hop);
+    if (web && curl.url_get(hop->url, CURLUPART_HOST, &hop->host, 0) == CURLUE_OK)
+        return check_host(hop);
+    return refuse_url(hop->transfer, url);
 }
 
 static bool is_redirect(long status) {
@@ -433,7 +439,7 @@ static void change_method(struct hop *hop, long status) {
 /* True: there is another hop to be made. */
 static bool goes_on(struct hop *hop, int redirects, const char *origin) {
     struct transfer *transfer = hop->transfer;
-    char url[URL_SHOWN], *next = NULL, now[URL_SHOWN] = "";
+    char url[URL_SHOWN], *next = NULL, now[ORIGIN_SIZE] = "";
     if (!transfer->follow || !is_redirect(transfer->status))
         return false;
     curl.easy_getinfo(hop->kept->easy, CURLINFO_REDIRECT_URL, &next);
@@ -461,7 +467,7 @@ static bool needs_body(const struct transfer *transfer) {
 static void make_hops(struct hop *hop) {
     struct transfer *transfer = hop->transfer;
     time_ms deadline = clock_monotonic() + transfer->timeout;
-    char origin[URL_SHOWN] = "";
+    char origin[ORIGIN_SIZE] = "";
     if (!aim(hop, transfer->url))
         return;
     has_origin(hop->url, origin);

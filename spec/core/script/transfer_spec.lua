@@ -169,6 +169,23 @@ describe("http.request", function()
     assert.falsy(found:find("secret", 1, true), found)
   end)
 
+  it("shows no password and no query in its messages", function()
+    local lines = {}
+    local form = '{"handler":"ask","payload":{"name":"%d","request":{"url":"%s?secret"}}}'
+    for i, url in ipairs { "http://user:secret@127.0.0.1:" .. server.ports.closed,
+      "htp://user:secret@127.0.0.1/a", "htp://127.0.0.1/a" } do
+      lines[i] = form:format(i, url) .. "\n"
+    end
+    place.write("jobs", table.concat(lines))
+    assert.equal(0, (place.run("enqueue", "--from", "jobs")))
+    assert.equal(0, (place.run("run", "--drain")))
+    for name, code in ipairs { "connect", "refused", "refused" } do
+      local found = process.read(place.path .. "/found/" .. name)
+      assert.truthy(found:find("^" .. code), found)
+      assert.falsy(found:find("secret", 1, true), found)
+    end
+  end)
+
   it("looks at the address, not at the name", function()
     local port = server.ports.plain
     local function at(host)
