@@ -5,9 +5,9 @@
 #include "cli/words/flags.h"
 
 /* The commands of each file, ended by a NULL name. */
-extern const struct cli_command init_commands[], run_commands[], check_commands[],
-    enqueue_commands[], job_commands[], clone_commands[], act_commands[], why_commands[],
-    wait_commands[], definition_commands[], instance_commands[], process_commands[],
+extern const struct cli_command init_commands[], import_commands[], run_commands[],
+    check_commands[], enqueue_commands[], job_commands[], clone_commands[], act_commands[],
+    why_commands[], wait_commands[], definition_commands[], instance_commands[], process_commands[],
     running_commands[], process_order_commands[], store_commands[], backup_commands[],
     batch_commands[], incident_commands[], deployment_commands[], executor_commands[],
     history_commands[], cleanup_commands[], schedule_commands[], stats_commands[], bench_commands[],

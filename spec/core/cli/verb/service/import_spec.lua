@@ -1,0 +1,145 @@
+local program = require "spec.support.program"
+
+describe("import crontab", function()
+  local place
+
+  before_each(function()
+    place = program.place {}
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  -- The status, the names of the files that were written, and what was said without the file's.
+  local function import(text, ...)
+    place.write("my.crontab", text)
+    local status, output, errors = place.run("import", "crontab", "my.crontab", "--zone", "UTC",
+      ...)
+    local names = output:gsub("%./schedules/", ""):gsub("%.lua\n", " "):gsub("%./moonshift ", "")
+    return status, names, (errors:gsub("my%.crontab: ", ""):gsub("^moonshift: ", ""))
+  end
+
+  -- The table that the file returns.
+  local function schedule(name)
+    return dofile(place.path .. "/schedules/" .. name .. ".lua")
+  end
+
+  it("writes a file for each line that runs something, named after its program", function()
+    local status, names, said = import [[
+# m h dom mon dow
+*/5 * * * * cd /srv/shop && /usr/bin/php artisan schedule:run >> /dev/null 2>&1
+0 3 * * 1-5 /usr/local/bin/backup.sh --full
+30 3 * * sat nice -n 19 /usr/local/bin/backup.sh --copy
+@daily flock -n /run/lock/x python3 /opt/report.py --day $(date +\%u)
+17 * * * * cd / && run-parts --report /etc/cron.hourly
+0 4 * * * [ -x /usr/bin/mrtg ] && LANG=C /usr/bin/mrtg /etc/mrtg.cfg
+0 5 * * * "$HOME/bin/x"
+]]
+    assert.same({ 0, "artisan backup backup-2 report cron-hourly mrtg line-8 ", "" },
+      { status, names, said })
+    assert.equal("*/5 * * * *", schedule("artisan").cycle)
+    assert.equal(0, (place.run("check")))
+  end)
+
+  it("carries variables, shell, zone, input and percent signs over", function()
+    import [[
+SHELL=/bin/bash
+PATH = "/opt/bin:/usr/bin"
+A='two  words '
+0 1 * * * one \% "x" \\%in %put\%%%end
+end=5
+CRON_TZ=Europe/Berlin
+0 2 * * * two
+]]
+    assert.same({
+      handler = "shell", cycle = "0 1 * * *", zone = "UTC",
+      payload = { command = [[one % "x" \\]], stdin = "in \nput%\n\nend\n", shell = "/bin/bash",
+        cwd = "~", env = { PATH = "/opt/bin:/usr/bin", A = "two  words " } },
+    }, schedule("one"))
+    local two = schedule "two"
+    assert.same({ "Europe/Berlin", "5" }, { two.zone, two.payload.env["end"] })
+  end)
+
+  it("says by line what cannot be carried over, and carries the rest", function()
+    local status, names, said = import [[
+MAILTO=ops@example.org
+MAILTO=""
+61 * * * * a
+5/10 * * * * b
+0 */24 * * * c
+@every 5m d
+@fortnightly e
+0 1 * * monday f
+0 2 * *
+0 3 * * *
+0~30 4 * * * g
+]]
+    assert.same({ 0, "c " }, { status, names })
+    local lines = {}
+    for line in said:gmatch("[^\n]+") do
+      lines[#lines + 1] = line
+    end
+    assert.matches("^line 1: MAILTO=ops@example.org: mail is not sent", lines[1])
+    assert.same({
+      'line 3: cron "61 * * * *": minute 61 is not in 0-59 (position 1)',
+      'line 4: "5/10" in the minute: some crons run at 5 alone, others step on from it'
+        .. ' (write 5 or 5-59/10)',
+      'line 5: "*/24" in the hour means 0',
+      'line 6: @every 5m: not of cron (write cycle = "R/PT5M")',
+      "line 7: @fortnightly: unknown",
+    }, { table.unpack(lines, 2, 6) })
+    assert.matches("^line 8: cron", lines[7])
+    assert.same({ "line 9: expected five fields and a command", "line 10: no command" },
+      { table.unpack(lines, 8, 9) })
+    assert.matches("^line 11: .*random value", lines[10])
+    assert.equal("0 0 * * *", schedule("c").cycle)
+  end)
+
+  it("takes a user from each line with --system", function()
+    import("17 * * * * root cd / && run-parts /etc/cron.hourly\n@daily www-data /opt/x\n",
+      "--system")
+    assert.equal("root", schedule("cron-hourly").payload.user)
+    assert.same({ "www-data", "/opt/x" },
+      { schedule("x").payload.user, schedule("x").payload.command })
+  end)
+
+  it("reads several files, and standard input", function()
+    place.write("other", "0 1 * * * /bin/job\n")
+    assert.equal("job other ", select(2, import("A=1\n0 2 * * * /bin/job\n0 3 * * * other\n",
+      "other")):gsub("job%-2 ", ""))
+    assert.is_nil(schedule("job-2").payload.env)
+    local pipe = io.popen("echo '0 3 * * * /bin/input' | " .. place.line("import", "crontab", "-",
+      "--json", "-C", place.path))
+    local output = pipe:read "a"
+    pipe:close()
+    assert.truthy(output:find('"path":"schedules/input.lua"', 1, true), output)
+  end)
+
+  it("writes nothing over a file, and nothing at all with --dry-run", function()
+    import("0 1 * * * /bin/a\n", "--dry-run")
+    assert.is_nil(io.open(place.path .. "/schedules/a.lua"))
+    os.execute(("mkdir -p '%s/schedules'"):format(place.path))
+    place.write("schedules/b.lua", "return {}")
+    local status, names, said = import "0 1 * * * /bin/a\n0 1 * * * /bin/b\n"
+    assert.same({ "", '"./schedules/b.lua" is there already (nothing written)\n' }, { names, said })
+    assert.truthy(status ~= 0)
+    assert.is_nil(io.open(place.path .. "/schedules/a.lua"))
+    assert.matches('^moonshift: "not there": ', (select(3, place.run("import", "crontab",
+      "not there"))))
+  end)
+
+  it("runs as the crontab said, and a failure is found by its name", function()
+    import("0 1 * * * echo good; exit 0\n0 2 * * * cat %one%two\n0 3 * * * /bin/false\n")
+    place.run("deploy")
+    for _, name in ipairs { "line-1", "cat", "false" } do
+      place.run("schedule", "run", name)
+    end
+    place.run("run", "--drain")
+    local _, output = place.run("log", "--schedule", "cat", "--outcome", "successful", "--json")
+    assert.truthy(output:find('"lines":["one","two"]', 1, true), output)
+    _, output = place.run("incident", "list", "--schedule", "false")
+    assert.matches("command ended with status 1", output)
+    assert.equal("", (select(2, place.run("incident", "list", "--schedule", "cat"))))
+  end)
+end)
