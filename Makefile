@@ -41,7 +41,7 @@ CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] \
 	spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch] spec/*/*/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua lua scripts examples spec spec/run \
+LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua docs/terminal.lua lua scripts examples spec spec/run \
 	spec/postgres/specs examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report \
@@ -240,8 +240,9 @@ lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
 	@luacheck -q --no-color $(LUA_FILES)
 
-picture: ## write docs/rooms.svg from the table of rooms and the calls
+picture: all ## write docs/rooms.svg from the table of rooms and the calls, and docs/terminal.svg from a run
 	@$(LUA) docs/rooms.lua >$(BUILD)/rooms.svg && mv $(BUILD)/rooms.svg docs/rooms.svg
+	@$(LUA) docs/terminal.lua >$(BUILD)/terminal.svg && mv $(BUILD)/terminal.svg docs/terminal.svg
 
 reference: ## write docs/reference.md from the annotations in lua/moonshift
 	@$(LUA) docs/reference.lua >$(BUILD)/reference.md && mv $(BUILD)/reference.md docs/reference.md
