@@ -112,8 +112,14 @@ bool postgres_has_changes(struct store *store) {
     return rang || changed;
 }
 
+/* What stands behind an answer that has not been read is heard by the next transaction only: then
+ * nothing is known of why it rang. */
 bool postgres_bell_empty(struct store *store) {
-    return bell_rang(store);
+    const bool known = store->outbox;
+    store->outbox = false;
+    const bool rang = bell_rang(store) || !store->outbox;
+    store->outbox = store->outbox || known;
+    return rang;
 }
 
 /* After the commit. To notify is a commit of its own, which need not be on the disk. */

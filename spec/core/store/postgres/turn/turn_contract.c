@@ -1,8 +1,10 @@
 /* turn_contract.c - connections that are lost: before a commit, during one, behind one. Run with
  * spec/postgres/contracts. */
 #include "../../contract.h"
+#include "store/outbox.h"
 #include "store/postgres/beside/presence.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/transaction.h"
 #include <sys/socket.h>
 
 /* Another store on the same schema, which ends the connection of the first one and waits for it. */
@@ -137,6 +139,35 @@ static void again(struct contract *c) {
     EXPECT(rang);
 }
 
+static bool notify(struct contract *c, struct store *other) {
+    char sql[64];
+    snprintf(sql, sizeof sql, "NOTIFY moonshift_%u", (unsigned)postgres_of(c->store)->class);
+    return db_execute(&other->db, sql, &c->error);
+}
+
+/* Reads what the server has sent meanwhile. */
+static bool round_trip(struct contract *c) {
+    int64_t one = 0;
+    return db_value(&c->store->db, &c->error, &one, "SELECT 1", "") == YES;
+}
+
+/* The loop leaves rows of the outbox to another thread; anything else is a turn. */
+static void outbox(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other);
+    store_bell_empty(c->store);
+    bool quiet = !store_outbox_waits(c->store);
+    bool told = notify(c, other) && round_trip(c);
+    bool alone = !store_bell_empty(c->store) && store_outbox_waits(c->store);
+    bool looked = postgres_look(c->store, &c->error);
+    postgres_look_end(c->store); /* whose answer is not waited for: what comes is behind it */
+    bool behind = notify(c, other) && store_bell_empty(c->store);
+    store_close(other);
+    EXPECT(quiet && told && alone);
+    EXPECT(looked && behind);
+}
+
 /* A server that starts again has no session at first. Slots are not seen from another machine. */
 static void away(struct contract *c) {
     struct store_executor self;
@@ -192,6 +223,7 @@ static const struct check checks[] = {
     {"a server that has lost commits is told from one that has them", went_back},
     {"an executor goes on after a commit of which nothing can be found out", unknown},
     {"an executor that connects again holds its lock and hears its bell", again},
+    {"rows of the outbox alone ring for no turn, unless an answer stands before them", outbox},
     {"leases rest for ten seconds after a server was away", rested},
     {"an executor without its session is taken for dead after ten seconds", away},
 };
