@@ -90,20 +90,35 @@ function Folder:check_call(node, told)
   end
 end
 
--- Methods that only a bean has, of one that is not in the folder.
-function Folder:check_beans(told)
-  for _, one in ipairs(told.beans) do
-    if not self.loaded.beans[one.name] then
-      told:warn(one.at, ('calls the bean "%s", which is not in the folder (expected beans/%s.lua)')
-        :format(one.name, one.name))
+-- Where methods are called that only a bean has, of one that is not in the folder: the first place
+-- of each, and how many others there are.
+function Folder:missing_beans()
+  local list, by_name = {}, {}
+  for _, told in ipairs(self.reports) do
+    for _, one in ipairs(told.beans) do
+      local known = by_name[one.name]
+      if known then
+        known.others = known.others + 1
+      elseif not self.loaded.beans[one.name] then
+        by_name[one.name] = { told = told, at = one.at, name = one.name, others = 0 }
+        list[#list + 1] = by_name[one.name]
+      end
     end
+  end
+  return list
+end
+
+function Folder:check_beans()
+  for _, one in ipairs(self:missing_beans()) do
+    local others = one.others > 0 and ("; %d more call%s of it"):format(one.others,
+      one.others == 1 and "" or "s") or ""
+    one.told:warn(one.at, ('calls the bean "%s", which is not in the folder (expected beans/%s.lua'
+      .. "%s)"):format(one.name, one.name, others))
   end
 end
 
 function Folder:check_calls()
-  for _, told in ipairs(self.reports) do
-    self:check_beans(told)
-  end
+  self:check_beans()
   for _, graph in ipairs(self.order) do
     graph_of.each(graph, function(node)
       if node.call then

@@ -115,6 +115,20 @@ describe("a bean that the folder lacks", function()
     files["beans/shop.lua"] = "return { sell = function() end }"
     assert.is_nil(warning())
   end)
+
+  it("is told once, whatever calls it", function()
+    local files = {}
+    for _, key in ipairs { "a", "b", "c" } do
+      files["processes/" .. key .. ".bpmn"] = model(key,
+        ('<serviceTask id="x%s" c:expression="${shop.sell(n)}"/>'):format(key))
+    end
+    local found = {}
+    for _, one in ipairs(load(files, { reading = "folder" }).process_warnings) do
+      found[#found + 1] = one.message:find("bean", 1, true) and one.message
+    end
+    assert.same({ '"xa": calls the bean "shop", which is not in the folder (expected '
+      .. "beans/shop.lua; 2 more calls of it)" }, found)
+  end)
 end)
 
 describe("a word that the file has not made its own", function()

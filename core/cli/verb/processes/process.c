@@ -93,6 +93,50 @@ static void print_all(const json_t *list, const char *label) {
     }
 }
 
+static bool is_of_file(const json_t *one, const char *file) {
+    return strcmp(json_text(one, "file"), file) == 0;
+}
+
+/* True if something in the list is about the file. */
+static bool has_file(const json_t *list, const char *file) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one) {
+        if (is_of_file(one, file))
+            return true;
+    }
+    return false;
+}
+
+static void print_of_file(const json_t *list, const char *file, const char *label) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(list, i, one) {
+        if (is_of_file(one, file))
+            problem_print(one, label);
+    }
+}
+
+/* File by file; those with a problem come last, and in each the problems. The lists are in the
+ * order of files. */
+static void print_by_file(const json_t *problems, const json_t *warnings) {
+    size_t i;
+    json_t *one;
+    const char *last = "";
+    json_array_foreach(warnings, i, one) {
+        if (!has_file(problems, json_text(one, "file")))
+            problem_print(one, "warning: ");
+    }
+    json_array_foreach(problems, i, one) {
+        const char *file = json_text(one, "file");
+        if (strcmp(file, last) != 0) {
+            print_of_file(warnings, file, "warning: ");
+            print_of_file(problems, file, "");
+        }
+        last = file;
+    }
+}
+
 static bool report_print(const struct cli *cli, const struct script_report *found,
                          struct error *error) {
     if (cli->json)
@@ -102,8 +146,7 @@ static bool report_print(const struct cli *cli, const struct script_report *foun
     if (!table_print(columns, found->processes, output_width(), error))
         return false;
     fflush(stdout); /* what is wrong is the last thing seen */
-    print_all(found->problems, "");
-    print_all(found->warnings, "warning: ");
+    print_by_file(found->problems, found->warnings);
     return true;
 }
 

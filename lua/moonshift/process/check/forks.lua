@@ -45,9 +45,24 @@ local function flows_of(graph)
   return from, at, masks
 end
 
--- For each flow out of a split, { words = the flows into joins on which its token can be, back = it
--- comes back to the split }.
-local function branches(split, words, numbers, at)
+-- Ends that do not end what is around them.
+local LOUD = { terminate = true, error = true, escalation = true, cancel = true }
+
+-- The ids from which a token may come to a place where it is gone and others stay.
+local function fading(graph, next)
+  local last = {}
+  for _, id in ipairs(graph.order) do
+    local node = graph.nodes[id]
+    local ends = node.kind == "end" and not LOUD[node.event.kind]
+    local stops = node.kind ~= "end" and node.kind ~= "event_subprocess" and not next[id][1]
+    last[#last + 1] = (ends or stops) and id or nil
+  end
+  return reach.closure(last, reach.turned(next))
+end
+
+-- For each flow out of a split, { words = the flows into joins on which its token can be, fades =
+-- its token may be gone before it comes to any of them }.
+local function branches(split, words, fades, at)
   local list = {}
   for i, flow in ipairs(split.out) do
     local found = words(flow.to)
@@ -55,45 +70,66 @@ local function branches(split, words, numbers, at)
       local word, bit = reach.place(at[flow])
       found[word] = found[word] | bit
     end
-    list[i] = { words = found, back = numbers[flow.to] == numbers[split.id] }
+    list[i] = { words = found, fades = fades[flow.to] }
   end
   return list
 end
 
--- Whether a branch reaches a join, and whether it brings a token to each of its flows.
-local function fed(branch, mask)
-  local some, all = false, true
+-- The flows of a join that any of the branches reaches, by their words; whether these are all.
+local function fed_by(list, mask)
+  local fed, all = {}, true
   for word, bits in pairs(mask) do
+    local found = 0
+    for _, branch in ipairs(list) do
+      found = found | branch.words[word] & bits
+    end
+    fed[word], all = found, all and found == bits
+  end
+  return fed, all
+end
+
+-- Whether a branch reaches some of these flows, and whether it reaches all of them.
+local function share(branch, fed)
+  local some, all = false, true
+  for word, bits in pairs(fed) do
     local found = branch.words[word] & bits
     some, all = some or found ~= 0, all and found == bits
   end
   return some, all
 end
 
--- True if a branch reaches the join and brings too few tokens, and never comes back to the split.
-local function is_starved(mask, list)
-  local reaching, starved = 0, false
+local ALONE = 'is a parallel join that "%s" can starve: it sends a token to one of its flows alone'
+local PAST = 'is a parallel join that "%s" can starve: a way from there passes it by'
+
+-- How a split starves a join, or nil. A branch that leads to some of the flows which the split
+-- feeds leaves the others without a token. So does one that leads to none, where other flows of the
+-- join are fed from elsewhere. One that leads to none of all is no harm: nothing waits there.
+local function starves(mask, list)
+  local fed, whole = fed_by(list, mask)
+  local past = false
   for _, branch in ipairs(list) do
-    local some, all = fed(branch, mask)
-    reaching = reaching + (some and 1 or 0)
-    starved = starved or some and not all and not branch.back
+    local some, all = share(branch, fed)
+    if some and not all then
+      return ALONE
+    end
+    past = past or not all and not whole and branch.fades
   end
-  return starved and reaching > 1
+  return past and PAST or nil
 end
 
--- A join that waits for all of its flows, of which a split chooses only some.
+-- A join that waits for all of its flows, to which a split may send too few tokens.
 local function check_starved(graph, next, report)
   local from, at, masks = flows_of(graph)
-  local words, numbers = reach.marks(graph.order, next, from)
-  local scopes = by_scope(graph, joins)
+  local words = reach.marks(graph.order, next, from)
+  local scopes, fades = by_scope(graph, joins), fading(graph, next)
   for _, id in ipairs(graph.order) do
     local split = graph.nodes[id]
     local near = splits(split, "exclusive") and scopes[split.scope or false] or {}
-    local list = near[1] and branches(split, words, numbers, at)
+    local list = near[1] and branches(split, words, fades, at)
     for _, join in ipairs(near) do
-      if is_starved(masks[join.id], list) then
-        report:warn(join, ('is a parallel join that "%s" can starve: it sends a token to one of '
-          .. "its flows alone"):format(id))
+      local how = starves(masks[join.id], list)
+      if how then
+        report:warn(join, how:format(id))
         break
       end
     end

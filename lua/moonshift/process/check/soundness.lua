@@ -107,6 +107,50 @@ local function check_cycles(graph, next, report)
   end
 end
 
+-- Signs of which one holds where the other does not.
+local OPPOSITE = { ["=="] = "!=", ["<"] = ">=", [">"] = "<=", eq = "ne", lt = "ge", gt = "le" }
+
+-- What a condition says, without blanks and what is around it; nil: it is no single expression.
+local function said(when)
+  local inner = type(when) == "string" and when:match "^%s*[$#]{([^{}]*)}%s*$"
+  return inner and inner:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")
+end
+
+-- One comparison as its parts, or nil.
+local function comparison(text)
+  local left, sign, right = text:match "^([%w_.]+) ?([=!<>]=?) ?([%w_.'\"-]+)$"
+  if not left then
+    left, sign, right = text:match "^([%w_.]+) (%l%l) ([%w_.'\"-]+)$"
+  end
+  return left, sign, right
+end
+
+-- True if `b` holds wherever `a` does not: `x` and `!x`, `n > 1` and `n <= 1`.
+local function is_opposite(a, b)
+  if b == "!" .. a or b == "! " .. a or b == "not " .. a then
+    return a:find "^[%w_.]+$" ~= nil
+  elseif b == "!(" .. a .. ")" or b == "not (" .. a .. ")" then
+    return true
+  end
+  local left, sign, right = comparison(a)
+  local other, turned, same = comparison(b)
+  return left ~= nil and left == other and right == same and OPPOSITE[sign] == turned
+end
+
+-- True if two of the conditions leave nothing over.
+local function covers_all(flows)
+  for i, one in ipairs(flows) do
+    local a = said(one.when)
+    for k = 1, a and #flows or 0 do
+      local b = k ~= i and said(flows[k].when)
+      if b and is_opposite(a, b) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 local function check_default(node, report)
   if not CONDITIONAL[node.kind] or #node.out < 2 then
     return
@@ -115,6 +159,9 @@ local function check_default(node, report)
     if flow.default or flow.when == nil or flow.when == "${true}" then
       return
     end
+  end
+  if covers_all(node.out) then
+    return
   end
   report:warn(node, ("an %s gateway without a default flow"):format(node.kind))
 end

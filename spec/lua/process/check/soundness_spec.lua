@@ -68,6 +68,57 @@ describe("soundness", function()
       '"j": is a parallel join that "g" can starve: it sends a token to one of its flows alone')
   end)
 
+  it("names a parallel join that a way passes by while another flow of it has a token", function()
+    local nodes = "s start, f parallel, a task, g exclusive, b task, c task, j parallel, e end"
+    warns(nodes .. ", h end", "s>f f>a f>g a>j g>b? g>c b>j c>h j>e",
+      '"g": the flow "g_c" has no condition: it is taken for the default',
+      '"j": is a parallel join that "g" can starve: a way from there passes it by')
+  end)
+
+  it("has nothing to say of a choice in a branch that comes to the join either way", function()
+    local choice = '"g": the flow "g_c" has no condition: it is taken for the default'
+    warns("s start, f parallel, a task, g exclusive, b task, c task, m exclusive, j parallel, "
+      .. "e end", "s>f f>a f>g a>j g>b? g>c b>m c>m m>j j>e", choice)
+    warns("s start, g exclusive, c task, h end, f parallel, a task, b task, j parallel, e end",
+      "s>g g>f? g>c c>h f>a f>b a>j b>j j>e", choice)
+  end)
+
+  it("has nothing to say of a choice that ends everything, or of one that comes back", function()
+    local stop = '<endEvent id="h"><terminateEventDefinition/></endEvent>'
+    local flows = "s>f f>a f>g a>j g>b? g>h b>j j>e"
+    local text = process("s start, f parallel, a task, g exclusive, b task, j parallel, e end",
+      flows)
+    assert.same({ '"g": the flow "g_h" has no condition: it is taken for the default' },
+      models.warnings((text:gsub("</process>", stop .. "</process>"))))
+    warns("s start, f parallel, a task, u user, g exclusive, j parallel, e end",
+      "s>f f>a f>u a>j u>g g>u? g>j j>e",
+      '"g": the flow "g_j" has no condition: it is taken for the default')
+  end)
+
+  it("wants no default where two conditions leave nothing over", function()
+    local function gateway(a, b)
+      return models.warnings(models.process(([[<startEvent id="s"/><exclusiveGateway id="g"/>
+        <endEvent id="e"/><endEvent id="h"/><sequenceFlow id="s_g" sourceRef="s" targetRef="g"/>
+        <sequenceFlow id="g_e" sourceRef="g" targetRef="e">
+        <conditionExpression>%s</conditionExpression></sequenceFlow>
+        <sequenceFlow id="g_h" sourceRef="g" targetRef="h">
+        <conditionExpression>%s</conditionExpression></sequenceFlow>]]):format(a, b)))
+    end
+    for a, b in pairs {
+      ["${x}"] = "${!x}", ["${ not x }"] = "${x}", ["${n == 1}"] = "${n != 1}",
+      ["#{n &lt;= 10}"] = "#{n &gt; 10}", ["${!(x &amp;&amp; y)}"] = "${x &amp;&amp; y}",
+      ["${state eq 'new'}"] = "${state ne 'new'}",
+    } do
+      assert.same({}, gateway(a, b), a)
+    end
+    for a, b in pairs {
+      ["${x}"] = "${!y}", ["${n == 1}"] = "${n != 2}", ["${n &lt; 1}"] = "${n &gt; 1}",
+      ["${a || b}"] = "${!a || b}",
+    } do
+      assert.same({ '"g": an exclusive gateway without a default flow' }, gateway(a, b), a)
+    end
+  end)
+
   it("names a fork whose branches reach one end", function()
     warns("s start, f parallel, a task, b task, e end", "s>f f>a f>b a>e b>e",
       '"f": 2 of its branches reach the end "e" without a join')

@@ -38,6 +38,15 @@ describe("process check", function()
       .. "moonshift: .: 2 problems\n", errors)
   end)
 
+  it("says file by file what is wrong and doubtful, and what is wrong last", function()
+    local doubtful = models.line '<task id="x"/><task id="y"/>'
+    place = program.place { ["processes/a.bpmn"] = SERVICE .. "<!-- -->",
+      ["processes/b.bpmn"] = doubtful:gsub('process id="p"', 'process id="b"') }
+    local _, _, errors = place.run("process", "check")
+    assert.matches("^processes/b.bpmn:[^\n]+ warning: [^\n]+\nprocesses/a.bpmn:[^\n]+\n"
+      .. "moonshift: .: 1 problem\n$", errors)
+  end)
+
   it("makes problems of warnings where it is asked to", function()
     place = program.place { ["processes/a.bpmn"] = models.line '<task id="x"/><task id="y"/>' }
     local warning = 'processes/a.bpmn:5:102: warning: "y": nothing leads to it\n'
