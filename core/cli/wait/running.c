@@ -1,5 +1,7 @@
 /* running.c - processes and what runs of them: versions that are current, instances, user tasks
  * (rules §23). */
+#include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/list.h"
 #include "cli/operate.h"
@@ -50,12 +52,44 @@ static bool instances_run(struct cli *cli, const struct flags *flags, struct err
     return list_show(cli, flags, listing, error);
 }
 
+/* What the instance waits for, a line for each place; "" if no token stands in it. */
+static bool places_say(struct engine *engine, const json_t *question, struct text *lines,
+                       struct error *error) {
+    json_t *answer = engine_ask(engine, ASK_WHY_INSTANCE, question, error), *row;
+    size_t i;
+    text_append(lines, "", 0);
+    json_array_foreach(json_object_get(answer, "why"), i, row) {
+        text_add(lines, "%s%s", i ? "\n" : "", json_text(row, "text"));
+    }
+    bool fine = answer && (!lines->failed || error_no_memory(error));
+    json_decref(answer);
+    return fine;
+}
+
+/* For people: in the place of tokens with their numbers. */
+static bool places_put(struct engine *engine, const json_t *question, json_t *instance,
+                       struct error *error) {
+    struct text lines = {0};
+    if (json_array_size(json_object_get(instance, "at")) == 0)
+        return true;
+    bool fine =
+        places_say(engine, question, &lines, error) &&
+        (json_put_text(instance, "at", lines.size ? lines.data : NULL) || error_no_memory(error));
+    text_clear(&lines);
+    return fine;
+}
+
 static bool instance_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
+    struct engine *engine = setup_reader(cli, flags, error);
     json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    return output_object(cli->json, setup_ask(cli, flags, ASK_INSTANCE, question, error), error);
+    json_t *instance = engine ? engine_ask(engine, ASK_INSTANCE, question, error) : NULL;
+    bool fine = instance && (cli->json || places_put(engine, question, instance, error));
+    engine_close(engine);
+    json_decref(question);
+    return output_object(cli->json, json_kept(instance, fine), error);
 }
 
 static const struct flag trail_flags[] = {LIST_PAGE_FLAGS, {0}};
@@ -96,7 +130,39 @@ static const struct flag task_flags[] = {
     {0},
 };
 
-static const struct listing tasks = {ASK_TASKS, "tasks"};
+/* "users ada, bob; groups clerks" of { users, groups }, for people. */
+static bool candidates_say(json_t *row, struct error *error) {
+    static const char *const kinds[] = {"users", "groups"};
+    struct text text = {0};
+    size_t i;
+    json_t *name;
+    for (int kind = 0; kind < 2; kind++)
+        json_array_foreach(json_object_get(json_object_get(row, "candidates"), kinds[kind]), i,
+                           name) {
+            const char *joint = text.size ? "; " : "";
+            text_add(&text, "%s%s %s", i ? "," : joint, i ? "" : kinds[kind],
+                     json_string_value(name));
+        }
+    bool fine = !text.failed && json_put_text(row, "candidates", text.data);
+    text_clear(&text);
+    return fine || error_no_memory(error);
+}
+
+static bool tasks_write(const struct cli *cli, const struct list *list, json_t *rows,
+                        struct error *error) {
+    bool fine = true;
+    json_t *row;
+    size_t i;
+    (void)list;
+    if (cli->json)
+        return true;
+    json_array_foreach(rows, i, row) {
+        fine = fine && candidates_say(row, error);
+    }
+    return fine;
+}
+
+static const struct listing tasks = {ASK_TASKS, "tasks", .write = tasks_write};
 
 static const struct flag claim_flags[] = {
     DRY_RUN_FLAG,

@@ -142,15 +142,26 @@ static bool foreign_flag(const char *name, struct error *error) {
     return here || hint;
 }
 
-/* What other programs call --json. */
-static bool is_format(const char *name) {
-    static const char *const names[] = {"-o", "--output", "--format", NULL};
-    return is_one_of(name, names);
+/* The flag of the verb that other programs call so; NULL: there is none. */
+static const char *flag_elsewhere(const struct cli_command *command, const char *name) {
+    static const char *const names[][2] = {
+        {"-o", "--json"},       {"--output", "--json"},
+        {"--format", "--json"}, {"-f", "--follow"},
+        {"--who", "--as"},      {"--user", "--as"},
+        {"--assignee", "--as"}, {"--candidates", "--candidate"},
+        {"--delay", "--in"},
+    };
+    struct flag flag;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], name) == 0 && flag_find(command, names[i][1], &flag))
+            return names[i][1];
+    return NULL;
 }
 
 static bool unknown_flag(const struct cli_command *command, const char *name, struct error *error) {
-    if (is_format(name))
-        return error_set(error, ERROR_USAGE, "unknown flag \"%s\" (here: --json)", name);
+    const char *here = flag_elsewhere(command, name);
+    if (here)
+        return error_set(error, ERROR_USAGE, "unknown flag \"%s\" (here: %s)", name, here);
     if (command->takes_settings && foreign_flag(name, error))
         return false;
     struct names names = {0};

@@ -348,7 +348,7 @@ const struct ask_table task_table = {
     "tasks",
     task_columns,
     task_filters,
-    .shown = "id,activity,name?,process,instance,key?,assignee,due?",
+    .shown = "id,activity,name?,process,instance,key?,assignee,candidates?,due?",
     .from = " FROM user_task t JOIN instance i ON i.id=t.instance" OF_VERSION "i.version",
     .asked = "tasks"};
 
