@@ -18,9 +18,6 @@ local function check_supported(graph, report)
     local kind = node.event and node.event.kind
     if kind and EVENTS[kind] then
       report:refuse(node, ("%s events are not run (expected a message, for one)"):format(kind))
-    elseif node.behaviour and node.behaviour.topic then
-      report:refuse(node, "external tasks are not run (expected class, delegateExpression or "
-        .. "expression)")
     elseif node.call and node.call.mapping then
       report:refuse(node, "a mapping of variables by code is not run (expected <in> and <out>)")
     end

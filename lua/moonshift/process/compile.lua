@@ -8,6 +8,7 @@
 -- A compiled value is { constant = value } or { ask = function(scope) -> value }; the scope is that
 -- of moonshift.process.variables. A call-out is what moonshift.process.calls runs.
 local expression = require "moonshift.expression"
+local graph_of = require "moonshift.process.graph"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -266,8 +267,8 @@ local function step_of(c, node)
   local step = {
     id = node.id, name = node.name, node = node, kind = require(
       "moonshift.process.nodes." .. (KINDS[node.kind] or error("no such kind: " .. node.kind, 0))),
-    before = node.before, after = node.after, exclusive = node.exclusive ~= false,
-    retry = node.retry, priority = compile.value(c, node.priority, node),
+    before = graph_of.begins_in_job(node), after = node.after, exclusive = node.exclusive ~= false,
+    retry = node.retry, priority = compile.value(c, graph_of.priority(c.graph, node), node),
     result = node.result, result_in = node.result_in,
     inputs = named_values(c, node.input, node), outputs = named_values(c, node.output, node),
     fields = compile.fields(c, node.fields, node), event = event_of(c, node),
@@ -331,7 +332,7 @@ local function link(c, plan, step)
 end
 
 local function make(graph)
-  local c = { path = graph.path }
+  local c = { path = graph.path, graph = graph }
   local plan = { key = graph.key, graph = graph, steps = {}, flows = {}, order = {},
     priority = compile.value(c, graph.priority, graph) }
   for i, id in ipairs(graph.order) do

@@ -1,6 +1,7 @@
 -- The job definitions of a process: one for each activity and kind of job, so that overrides,
 -- suspension, limits and listeners know them before there is a job.
 local expression = require "moonshift.expression"
+local graph_of = require "moonshift.process.graph"
 
 local definitions = {}
 
@@ -19,13 +20,16 @@ end
 
 -- `more.own` is what has the priority: the node, or the table of its repetition for the body.
 local function add(list, graph, node, suffix, kind, more)
-  local own = more.own or node
+  local priority = more.own and more.own.priority
+  if not more.own then
+    priority = graph_of.priority(graph, node)
+  end
   list[#list + 1] = {
     name = ("process/%s/%s%s"):format(graph.key, node.id, suffix),
     line = node.line,
     retry = expression.is(more.retry) and more.retry or nil,
     declared = {
-      priority = constant(own.priority) or own.priority == nil and constant(graph.priority) or nil,
+      priority = constant(priority) or priority == nil and constant(graph.priority) or nil,
       retry = plain(more.retry),
       properties = {
         process = graph.key,
@@ -70,7 +74,7 @@ end
 
 local function add_node(list, graph, node)
   add_body(list, graph, node)
-  if node.before then
+  if graph_of.begins_in_job(node) then
     add(list, graph, node, "", "async-before", { retry = node.retry })
   end
   if node.after then

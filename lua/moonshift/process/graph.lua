@@ -94,6 +94,24 @@ function graph.complete(self)
   note_only_start(self)
 end
 
+-- is_external(node) -> whether its behaviour is the handler of a topic
+function graph.is_external(node)
+  return node.behaviour ~= nil and node.behaviour.topic ~= nil
+end
+
+-- begins_in_job(node) -> whether the node, or each turn of it, is the work of a job of its own. An
+-- external task always is.
+function graph.begins_in_job(node)
+  return node.before or graph.is_external(node)
+end
+
+-- priority(self, node) -> what the graph says of the priority of the node's jobs, or nil. That of
+-- an external task goes before.
+function graph.priority(self, node)
+  local task = graph.is_external(node) and (node.external_priority or self.external_priority)
+  return task or node.priority
+end
+
 -- each(self, visit): calls visit(node) in the order of the file.
 function graph.each(self, visit)
   for _, id in ipairs(self.order) do

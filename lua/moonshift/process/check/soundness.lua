@@ -1,5 +1,6 @@
 -- What is doubtful about a graph: it can be run, and it may not end as its author thinks.
 local forks = require "moonshift.process.check.forks"
+local graph_of = require "moonshift.process.graph"
 local reach = require "moonshift.process.check.reach"
 
 local soundness = {}
@@ -39,14 +40,13 @@ end
 -- Nodes at which an instance waits, or a unit ends.
 local function waits(node)
   local kind = node.kind
-  if node.before or node.after or (node.multi and node.multi.before) then
+  if graph_of.begins_in_job(node) or node.after or (node.multi and node.multi.before) then
     return true
   elseif kind == "catch" then
     return node.event.kind ~= "link"
   end
   return kind == "user" or kind == "receive" or kind == "event_gateway" or kind == "call"
     or kind == "subprocess" or kind == "transaction"
-    or (node.behaviour ~= nil and node.behaviour.topic ~= nil)
 end
 
 -- `next` between the nodes that `keep` says.
