@@ -39,8 +39,9 @@ static bool read_command(struct process_walk *walk, struct engine *engine,
                          const struct engine_order *given, struct error *error) {
     struct store_reach reach = {0};
     enum answer reached = NO;
-    json_t *words =
-        !given->later && engine->generations ? process_cause_about(walk->command, &reach) : NULL;
+    json_t *words = !given->later && (given->now || engine->generations)
+                        ? process_cause_about(walk->command, &reach)
+                        : NULL;
     if (words)
         reached = process_lane_reach(engine, &reach, error);
     engine->reached = reached == YES ? &reach : NULL;

@@ -272,6 +272,8 @@ struct row *command_ask(struct store *store, struct error *error) {
 bool command_answer(struct store *store, struct row *row, struct error *error) {
     struct command_ground *ground = ground_now(store);
     enum answer step = db_step(&store->db, row, error);
+    if (ground->meta.timeline != store->meta.timeline) /* numbers of the server before */
+        ground->token = ground->token_end = ground->id = ground->id_end = 0;
     ground->meta = store->meta;
     bool done = step == YES &&
                 (take_text(&ground->world, row_text(row, 0)) || db_no_memory(&store->db, error));
@@ -341,8 +343,10 @@ enum answer postgres_resume(struct store *store, const struct outcome *outcome,
     return begun ? YES : NO;
 }
 
+/* It was refused, or waited too long for the gate. */
 bool postgres_vain(const struct store *store) {
-    return ground_of(store)->short_of || strcmp(postgres_of(store)->session.state, "22P02") == 0;
+    const char *state = postgres_of(store)->session.state;
+    return ground_of(store)->short_of || strcmp(state, "22P02") == 0 || strcmp(state, "57014") == 0;
 }
 
 bool command_counts(struct store *store, struct error *error) {

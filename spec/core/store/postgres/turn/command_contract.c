@@ -177,12 +177,32 @@ static void lost(struct contract *c) {
     store_reach_clear(&to);
 }
 
+/* As if another server had written last. */
+static bool move_server(struct contract *c, int64_t id) {
+    return id &&
+           db_run(&c->store->db, &c->error, "UPDATE meta SET value=1 WHERE key='timeline'", "");
+}
+
+/* It moves all numbers on: those that were drawn before may be given a second time. */
+static void another_server(struct contract *c) {
+    struct store_reach to = {0};
+    int64_t of = order(c), id = known(c, of, &to);
+    EXPECT(reach(c, &to, id) && elsewhere(c, move_server, id));
+    EXPECT(set_frame(c, &to, of, F2) == YES);
+    for (int i = 0; i < 3; i++) {
+        EXPECT(reach(c, &to, id) && rev_of(&to) > 1000000);
+        EXPECT(set_frame(c, &to, of, F1) == YES);
+    }
+    store_reach_clear(&to);
+}
+
 static const struct check checks[] = {
     {"a command waits once to read, and once to write", unchanged},
     {"a frame that has moved meanwhile stays as it is", behind},
     {"a job that was created meanwhile goes with its instance", waits_more},
     {"an instance that was suspended meanwhile is not moved", suspended},
     {"a command that makes more than numbers were drawn for is written", many_numbers},
+    {"a command that meets another server draws its numbers anew", another_server},
     {"a command whose connection is lost meanwhile is written once", lost},
 };
 
