@@ -23,10 +23,12 @@ struct engine {
     struct process_lane *lanes;       /* that the command at work holds */
     /* takes the lane of one more instance; set while there are lanes */
     bool (*lane_meet)(struct engine *engine, int64_t instance, struct error *error);
-    bool lanes_end; /* it ends its instance */
+    bool lanes_end;             /* it ends its instance */
+    struct lane_keeper *keeper; /* of the list at work; NULL: each walk has its own */
     const struct store_reach
         *reached;              /* what the command at work is about; NULL: to be asked for */
-    json_t *versions;          /* that the list at work has asked for; NULL: none is */
+    json_t *answers;           /* that the list at work has read; NULL: none is */
+    json_t *questions;         /* that it will ask at once, each kind by its number; NULL: none */
     struct error lane_refused; /* why its walk did not get one more */
     bool running;              /* a handler runs: no second turn, no close */
     struct spec_room room;     /* of the jobs that are created next; none while some are */

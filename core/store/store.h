@@ -444,6 +444,11 @@ void store_look_end(struct store *store, bool own);
  * A new reference or NULL. */
 json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *question, time_ms now,
                   struct error *error);
+/* The answers to many questions of one kind, in their order. True: they cost a few waits together,
+ * where each alone would be one. */
+json_t *store_ask_many(struct store *store, enum ask_kind kind, const json_t *questions,
+                       time_ms now, struct error *error);
+bool store_asks_many(const struct store *store);
 /* The kind's name and the columns of its rows. */
 const struct ask_table *store_ask_table(enum ask_kind kind);
 /* ASK_KINDS: there is none of this name. */
@@ -535,6 +540,10 @@ struct store_reach {
  * one by one, or is not there. store_reach_clear in any case. */
 enum answer store_reach(struct store *store, struct store_reach *reach, struct error *error);
 void store_reach_clear(struct store_reach *reach);
+/* Holds lanes, in the order of their numbers, in a transaction of its own, up to the first that is
+ * taken: *held of them, with their tokens and revs. */
+bool store_lanes_hold(struct store *store, struct lane_want *wants, size_t count, size_t *held,
+                      struct error *error);
 /* Insists on a lane that is held, in the open transaction, with the lane beside it: until that is
  * released too, no unit of its instance that is not in the lane is written. *beside: its hold. */
 bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,

@@ -75,6 +75,19 @@ describe("a list of commands to processes", function()
     assert.equal(7, engine:instance(ids[1]).variables.n)
   end)
 
+  it("finds the receiver of each message by all that the message says", function()
+    local ids = begin("a", "b", "c", "d")
+    assert.same({ ids[2], ids[1], ids[3] }, engine:correlate {
+      { "paid", { key = "b", business_key = "b" } }, { "paid", { key = "a", instance = ids[1] } },
+      { "paid", { key = "c" } } })
+    for _, wrong in ipairs { { key = "d", business_key = "a" }, { key = "d", instance = ids[3] },
+      { business_key = "d" } } do
+      assert.same({ 'entry 1 of the list: message "paid": nothing waits for it', "not_found" },
+        { select(2, engine:correlate { { "paid", wrong }, { "paid", { key = "d" } } }) })
+    end
+    assert.same({ "paid" }, engine:at(ids[4]))
+  end)
+
   it("is written as a whole, or not at all", function()
     assert.same({ "entry 2 of the list: no room", "failed" }, { select(2, engine:start {
       { "wait", {} }, { "wait", { variables = { bad = true } } }, { "wait", {} } }) })

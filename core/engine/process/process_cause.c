@@ -38,17 +38,83 @@ static json_t *reached_answer(const struct store_reach *reached, enum ask_kind k
                                                       : json_incref(reached->found);
 }
 
+/* The commands of a list often ask the same, and it is asked for once. */
+static char *name_of(enum ask_kind kind, const json_t *question) {
+    char *text = json_write(question, NULL), *name = NULL;
+    if (text && asprintf(&name, "%d %s", (int)kind, text) < 0)
+        name = NULL;
+    free(text);
+    return name;
+}
+
+/* It will be asked with those of other commands (process_cause_gather). */
+static void ask_later(struct engine *engine, enum ask_kind kind, const char *name,
+                      json_t *question) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)kind);
+    json_t *of_kind = json_object_get(engine->questions, number);
+    if (!of_kind && json_object_set_new(engine->questions, number, json_object()) == 0)
+        of_kind = json_object_get(engine->questions, number);
+    json_object_set(of_kind, name, question);
+}
+
+static json_t *answer_of(struct engine *engine, enum ask_kind kind, json_t *question,
+                         struct error *error) {
+    char *name = engine->answers ? name_of(kind, question) : NULL;
+    json_t *answer = name ? json_incref(json_object_get(engine->answers, name)) : NULL;
+    if (!answer && name && engine->questions)
+        ask_later(engine, kind, name, question);
+    else if (!answer)
+        answer = engine_ask(engine, kind, question, error);
+    if (answer && name)
+        json_object_set(engine->answers, name, answer);
+    free(name);
+    return answer;
+}
+
 /* Asks the store, unless it is known; takes the question over. */
 static json_t *cause_ask(struct engine *engine, enum ask_kind kind, json_t *question,
                          struct error *error) {
     json_t *answer = NULL;
     if (question)
         answer = engine->reached ? reached_answer(engine->reached, kind)
-                                 : engine_ask(engine, kind, question, error);
+                                 : answer_of(engine, kind, question, error);
     if (!question || (engine->reached && !answer))
         error_no_memory(error);
     json_decref(question);
     return answer;
+}
+
+/* Asks at once what commands have asked for, of one kind. */
+static bool ask_kind(struct engine *engine, enum ask_kind kind, json_t *of_kind,
+                     struct error *error) {
+    json_t *list = json_array(), *question;
+    const char *name;
+    size_t at = 0;
+    json_object_foreach(of_kind, name, question) {
+        json_array_append(list, question);
+    }
+    json_t *answers = store_ask_many(engine->store, kind, list, engine_now(engine), error);
+    json_object_foreach(of_kind, name, question) {
+        json_object_set(engine->answers, name, json_array_get(answers, at++));
+    }
+    json_decref(list);
+    bool done = answers != NULL;
+    json_decref(answers);
+    return done;
+}
+
+bool process_causes_ask(struct engine *engine, bool *more, struct error *error) {
+    json_t *questions = engine->questions, *of_kind;
+    const char *number;
+    bool done = true;
+    engine->questions = NULL;
+    *more = json_object_size(questions) > 0;
+    json_object_foreach(questions, number, of_kind) {
+        done = done && ask_kind(engine, (enum ask_kind)atoi(number), of_kind, error);
+    }
+    json_decref(questions);
+    return done;
 }
 
 /* ---- versions ---- */
@@ -61,24 +127,10 @@ static bool take_version(struct process_cause *cause, json_t *row, struct error 
     return done || error_no_memory(error);
 }
 
-/* The commands of a list often mean the same one, which is asked for once. */
-static json_t *version_ask(struct engine *engine, json_t *question, struct error *error) {
-    char *name = engine->versions && question ? json_write(question, NULL) : NULL;
-    json_t *row = name ? json_incref(json_object_get(engine->versions, name)) : NULL;
-    if (row) {
-        json_decref(question);
-    } else {
-        row = cause_ask(engine, ASK_VERSION, question, error);
-        if (row && name)
-            json_object_set(engine->versions, name, row);
-    }
-    free(name);
-    return row;
-}
-
 static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *row = version_ask(engine, json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
+    json_t *row = cause_ask(engine, ASK_VERSION,
+                            json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
     return row && take_version(cause, row, error);
 }
 
@@ -115,7 +167,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
                 take(question, "key", command, "process") &&
                 take(question, "number", command, "version");
     fine = fine && take(question, "tag", command, "tag");
-    json_t *row = version_ask(engine, fine ? question : NULL, error);
+    json_t *row = cause_ask(engine, ASK_VERSION, fine ? question : NULL, error);
     return row && take_version(cause, row, error) &&
            ((take(cause->object, "key", command, "key") &&
              take(cause->object, "tenant", command, "tenant")) ||

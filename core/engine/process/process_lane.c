@@ -188,6 +188,55 @@ enum answer process_lane_reach(struct engine *engine, struct store_reach *reach,
     return found;
 }
 
+/* One for each lane; those of a lane stand side by side. Returns how many there are. */
+static size_t wants_of(const struct engine *engine, const struct process_instance *of, size_t count,
+                       struct lane_want *wants) {
+    const time_ms now = engine_now(engine);
+    size_t made = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct lane_hold hold = {.lane = process_lane_of(engine, &of[i])};
+        if (!made || wants[made - 1].hold.lane != hold.lane)
+            wants[made++] =
+                (struct lane_want){hold, of[i].id, of[i].ends, now, now + hold_span(engine), 0};
+    }
+    return made;
+}
+
+/* Notes the lanes that are held, each with its first instance. */
+static bool keep_all(struct engine *engine, struct process_instance *of, size_t count,
+                     const struct lane_want *wants, size_t held, struct error *error) {
+    size_t at = 0;
+    bool done = true;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t lane = process_lane_of(engine, &of[i]);
+        bool first = i == 0 || process_lane_of(engine, &of[i - 1]) != lane;
+        at += first && i > 0;
+        if (at >= held)
+            break;
+        if (first)
+            done = keep(engine, &of[i], lane, wants[at].hold, error) && done;
+        if (wants[at].instance != of[i].id || wants[at].rev != of[i].rev)
+            of[i].rev = 0;
+    }
+    return done;
+}
+
+bool process_lanes_begin(struct engine *engine, struct process_instance *of, size_t count,
+                         struct error *error) {
+    if (store_kind(engine->store) == STORE_MEMORY || engine->lanes)
+        return true;
+    struct lane_want *wants = malloc((count + 1) * sizeof *wants);
+    if (!wants)
+        return error_no_memory(error);
+    size_t held = 0, made = wants_of(engine, of, count, wants);
+    job_services_lock(engine->services);
+    bool done = store_lanes_hold(engine->store, wants, made, &held, error) &&
+                keep_all(engine, of, count, wants, held, error);
+    job_services_unlock(engine->services);
+    free(wants);
+    return done;
+}
+
 bool process_lanes_want(const struct engine *engine) {
     const struct process_lane *one = engine->lanes;
     while (one && one->hold.token)
@@ -287,6 +336,8 @@ static void *keep_on(void *arg) {
             ;
         if (keeper->stopping)
             break;
+        if (!keeper->works)
+            continue;
         job_services_lock(keeper->engine->services);
         move_on(keeper->engine);
         job_services_unlock(keeper->engine->services);
@@ -298,10 +349,25 @@ static void *keep_on(void *arg) {
 void lane_keeper_start(struct lane_keeper *keeper, struct engine *engine) {
     if (!engine->lanes)
         return;
-    keeper->engine = engine;
-    mutex_init(&keeper->mutex);
-    condition_init(&keeper->condition);
-    thread_start(&keeper->thread, keep_on, keeper); /* without it, the time goes by */
+    if (!keeper->engine) {
+        keeper->engine = engine;
+        keeper->works = true;
+        mutex_init(&keeper->mutex);
+        condition_init(&keeper->condition);
+        thread_start(&keeper->thread, keep_on, keeper); /* without it, the time goes by */
+        return;
+    }
+    mutex_lock(&keeper->mutex);
+    keeper->works = true;
+    mutex_unlock(&keeper->mutex);
+}
+
+void lane_keeper_rest(struct lane_keeper *keeper) {
+    if (!keeper->engine)
+        return;
+    mutex_lock(&keeper->mutex);
+    keeper->works = false;
+    mutex_unlock(&keeper->mutex);
 }
 
 void lane_keeper_stop(struct lane_keeper *keeper) {

@@ -32,6 +32,10 @@ bool process_lane_take(struct engine *engine, const struct process_instance *of,
  * see store_reach. With a hold the engine has the lane. NO: it is asked for one by one. */
 enum answer process_lane_reach(struct engine *engine, struct store_reach *reach,
                                struct error *error);
+/* Takes those lanes that nothing has, of instances in the order of their lanes, up to the first
+ * that something has. The rev of an instance is 0 then if its frame is another one by now. */
+bool process_lanes_begin(struct engine *engine, struct process_instance *of, size_t count,
+                         struct error *error);
 /* True if a walk has come into one more instance whose lane could not be taken in order. */
 bool process_lanes_want(const struct engine *engine);
 /* Gives back all that are held, and takes them with what is wanted, in the order of their numbers.
@@ -50,15 +54,17 @@ void process_lanes_forget(struct engine *engine);
 /* Gives back what is still held. */
 void process_lanes_drop(struct engine *engine);
 
-/* Moves all of them on, in the background, while a handler runs. Zero-initialise. */
+/* Moves all of them on, in the background, while a handler runs. Zero-initialise. The walks of a
+ * list have one thread: it rests between them. */
 struct lane_keeper {
     struct engine *engine;
     struct thread thread;
     struct mutex mutex;
     struct condition condition;
-    bool stopping;
+    bool works, stopping;
 };
 void lane_keeper_start(struct lane_keeper *keeper, struct engine *engine);
+void lane_keeper_rest(struct lane_keeper *keeper); /* the lanes may change now */
 void lane_keeper_stop(struct lane_keeper *keeper);
 
 #endif

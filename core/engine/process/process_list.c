@@ -105,17 +105,42 @@ static size_t order_lanes(const struct list *list, struct lane_order *order) {
     return count;
 }
 
-/* In the order of their numbers: two lists never wait for each other. */
-static bool take_lanes(struct list *list, struct error *error) {
-    struct lane_order *order = malloc((list->count + 1) * sizeof *order);
-    if (!order)
+/* Takes at once those that nothing has. Where the frame is another one by now, it is read again. */
+static bool take_free(struct list *list, const struct lane_order *order, size_t count,
+                      struct error *error) {
+    struct process_instance *of = malloc((count + 1) * sizeof *of);
+    if (!of)
         return error_no_memory(error);
-    size_t count = order_lanes(list, order);
-    bool done = true;
+    for (size_t i = 0; i < count; i++)
+        of[i] = process_walk_instance(&list->entries[order[i].at].walk);
+    bool done = process_lanes_begin(list->engine, of, count, error);
+    for (size_t i = 0; done && i < count; i++) {
+        struct process_walk *walk = &list->entries[order[i].at].walk;
+        if (!of[i].rev) {
+            json_decref(walk->frame);
+            walk->frame = NULL;
+        }
+    }
+    free(of);
+    return done;
+}
+
+/* In the order of their numbers: two lists never wait for each other. */
+static bool take_all(struct list *list, const struct lane_order *order, size_t count,
+                     struct error *error) {
+    bool done = count < 2 || take_free(list, order, count, error);
     for (size_t i = 0; done && i < count; i++) {
         list->at = order[i].at;
         done = process_walk_meet(&list->entries[list->at].walk, list->engine, error);
     }
+    return done;
+}
+
+static bool take_lanes(struct list *list, struct error *error) {
+    struct lane_order *order = malloc((list->count + 1) * sizeof *order);
+    if (!order)
+        return error_no_memory(error);
+    bool done = take_all(list, order, order_lanes(list, order), error);
     free(order);
     return done;
 }
@@ -189,25 +214,52 @@ static enum answer read_one(struct list *list, struct entry *entry, struct error
     return read_entry(list, entry, error) ? YES : FAILED;
 }
 
+/* What the commands name is asked for at once, as far as the answers before say what to ask. What
+ * is wrong with one of them its own reading says. */
+static bool ask_all(struct list *list, struct error *error) {
+    struct engine *engine = list->engine;
+    bool done = true, more = store_asks_many(engine->store);
+    while (done && more) {
+        engine->questions = json_object();
+        for (size_t i = 0; i < list->count; i++) {
+            struct process_cause cause = {0};
+            struct error ignored = {0};
+            process_cause_read(&cause, engine, list->entries[i].walk.command, &ignored);
+            process_cause_clear(&cause);
+        }
+        done = process_causes_ask(engine, &more, error);
+    }
+    return done;
+}
+
 /* All see the same state of the store. */
 static bool read_all(struct list *list, struct error *error) {
     struct engine *engine = list->engine;
     bool own = false;
     if (!store_look(engine->store, &own, error))
         return false;
-    engine->versions = json_object();
-    enum answer done = each(list, read_one, error);
-    json_decref(engine->versions);
-    engine->versions = NULL;
+    engine->answers = json_object();
+    enum answer done = ask_all(list, error) ? each(list, read_one, error) : FAILED;
+    json_decref(engine->answers);
+    engine->answers = NULL;
     store_look_end(engine->store, own);
     return done == YES;
+}
+
+static enum answer walk_all(struct list *list, struct error *error) {
+    struct lane_keeper keeper = {0};
+    list->engine->keeper = &keeper;
+    enum answer walked = each(list, walk_entry, error);
+    list->engine->keeper = NULL;
+    lane_keeper_stop(&keeper);
+    return walked;
 }
 
 /* NO: all begin again. */
 static enum answer do_once(struct list *list, struct error *error) {
     if (!read_all(list, error) || !take_lanes(list, error))
         return FAILED;
-    enum answer walked = each(list, walk_entry, error);
+    enum answer walked = walk_all(list, error);
     return walked == YES ? list_write(list, error) : walked;
 }
 

@@ -76,7 +76,7 @@ static bool read_again(struct process_walk *walk, struct engine *engine, struct 
     return may(walk, error);
 }
 
-static struct process_instance instance_of(const struct process_walk *walk) {
+struct process_instance process_walk_instance(const struct process_walk *walk) {
     return (struct process_instance){.id = walk->cause.instance,
                                      .root = number_of(walk, "root"),
                                      .rev = number_of(walk, "rev"),
@@ -84,7 +84,7 @@ static struct process_instance instance_of(const struct process_walk *walk) {
 }
 
 int64_t process_walk_lane(const struct process_walk *walk, const struct engine *engine) {
-    const struct process_instance at = instance_of(walk);
+    const struct process_instance at = process_walk_instance(walk);
     return process_lane_of(engine, &at);
 }
 
@@ -93,7 +93,7 @@ bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct 
     bool fresh = true;
     if (!walk->cause.instance)
         return !walk->insists || process_lanes_insist(engine, error);
-    walk->at = instance_of(walk);
+    walk->at = process_walk_instance(walk);
     return process_lane_take(engine, &walk->at, &fresh, error) &&
            (!walk->insists || process_lanes_insist(engine, error)) &&
            ((fresh && walk->frame && !walk->walks) || read_again(walk, engine, error));
@@ -202,15 +202,16 @@ enum answer process_walk_go(struct process_walk *walk, struct engine *engine, st
     if (!find_generation(walk, engine, error) || !keep(walk, error))
         return FAILED;
     struct job *job = job_of(walk, engine_now(engine));
-    struct lane_keeper keeper = {0};
+    struct lane_keeper own = {0}, *keeper = engine->keeper ? engine->keeper : &own;
     engine->running = true;
     engine->lane_refused = (struct error){0};
     outcome_free(walk->outcome);
-    lane_keeper_start(&keeper, engine);
+    lane_keeper_start(keeper, engine);
     walk->outcome =
         job ? script_run(walk->generation->script, job, engine_now(engine), clock_monotonic())
             : NULL;
-    lane_keeper_stop(&keeper);
+    lane_keeper_rest(keeper);
+    lane_keeper_stop(&own);
     engine->running = false;
     generation_freshen(walk->generation);
     walk->walks++;

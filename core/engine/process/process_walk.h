@@ -34,6 +34,8 @@ bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine
 /* Takes the lane of the instance and walks the command on its newest frame. False: error; nothing
  * is written in any case. */
 bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error);
+/* The instance whose frame it has read. */
+struct process_instance process_walk_instance(const struct process_walk *walk);
 /* The number of the lane of its instance. */
 int64_t process_walk_lane(const struct process_walk *walk, const struct engine *engine);
 /* The two halves of it: to find the frame, and to walk on it. NO: the walk came into an instance

@@ -70,6 +70,9 @@ bool postgres_set(struct store *store, struct set *set, struct error *error);
 bool postgres_unit_rows(struct store *store, enum unit_rows kind, const struct kept_rows *rows,
                         struct error *error);
 
+struct row *postgres_asked_rows(struct store *store, enum asked_rows kind,
+                                const struct kept_rows *rows, struct error *error);
+
 /* lock_page.c */
 bool postgres_lock_settles(struct store *store, const struct job *job, struct error *error);
 bool postgres_lock_own(struct store *store, int64_t id, struct error *error);

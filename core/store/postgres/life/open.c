@@ -94,6 +94,7 @@ static const struct store_engine engine = {
     .ready_page = postgres_ready_page,
     .set = postgres_set,
     .unit_rows = postgres_unit_rows,
+    .asked_rows = postgres_asked_rows,
     .lock_own = postgres_lock_own,
     .lock_settles = postgres_lock_settles,
     .draw_ids = postgres_draw_ids,

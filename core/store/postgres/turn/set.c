@@ -61,6 +61,19 @@ static const struct {
                    1, ARRAY_INT8},
     [SET_HOLD] = {"INSERT INTO lane(id, token, owner) SELECT * FROM unnest(?, ?, ?)", 3,
                   ARRAY_INT8},
+    [SET_HOLD_FREE] = {"WITH k AS MATERIALIZED (SELECT unnest(?) AS id, unnest(?) AS token,"
+                       " unnest(?) AS instance, unnest(?) AS until, unnest(?) AS now),"
+                       " taken AS MATERIALIZED (SELECT pg_catalog.min(k.id) AS id FROM k"
+                       " WHERE EXISTS(SELECT 1 FROM lane AS l WHERE l.id=k.id"
+                       " AND (l.until IS NULL OR l.until>k.now))"
+                       " OR EXISTS(SELECT 1 FROM lane AS b WHERE b.id=(~k.id)"
+                       " AND CASE WHEN b.owner=0 THEN b.until>k.now ELSE b.id<0 END)),"
+                       " held AS (INSERT INTO lane(id, token, owner, until) SELECT k.id, k.token,"
+                       " 0, k.until FROM k, taken WHERE taken.id IS NULL OR k.id<taken.id"
+                       " ON CONFLICT(id) DO UPDATE SET token=excluded.token, until=excluded.until)"
+                       " SELECT k.id, (SELECT rev FROM instance WHERE id=k.instance)"
+                       " FROM k, taken WHERE taken.id IS NULL OR k.id<taken.id ORDER BY 1",
+                       5, ARRAY_INT8},
     [SET_EXPOSE] = {SHOWN("SELECT DISTINCT k.id FROM unnest(?) AS k(id)"
                           " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=k.id)"),
                     1, ARRAY_INT8},

@@ -3,6 +3,7 @@
 #include "store/postgres/db/array.h"
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/engine.h"
+#include "store/rules/ask/processes.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
@@ -63,6 +64,30 @@ static const char *const kinds[] = {
     [ROWS_OPERATION] = "INSERT INTO operation(" OPERATION_COLUMNS ") SELECT " EACH4 ", " EACH4 ", "
                        EACH2,
 };
+
+#define MESSAGES                                                                                   \
+    "(SELECT " EACH " AS at, " EACH " AS name, " EACH " AS key, " EACH " AS instance, " EACH       \
+    " AS token, " EACH " AS business) AS k"
+
+/* By the key of a message: a list in IN with a column of `k` would be no key of the index. What
+ * waits is found first, whatever the planner knows of the tables. */
+#define FOUND(instance)                                                                            \
+    " FROM (SELECT * FROM subscription WHERE kind='message' AND name=k.name"                       \
+    " AND key=ANY(ARRAY['', k.key]) AND " instance " OFFSET 0) AS s CROSS JOIN LATERAL"            \
+    " (SELECT key FROM process_version WHERE id=s.version OFFSET 0) AS v"
+
+static const char *const questions[] = {
+    [ASKED_FRAMES] = "SELECT f.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id) AS k CROSS JOIN"
+                     " LATERAL (SELECT " FRAME_COLUMNS FRAME_FROM "k.id OFFSET 0) AS f",
+    [ASKED_WAITING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
+                      RECEIVER_COLUMNS FOUND("instance>0") " CROSS JOIN LATERAL"
+                      " (SELECT key FROM instance WHERE id=s.instance OFFSET 0) AS i"
+                      " WHERE (k.instance=0 OR s.instance=k.instance)"
+                      " AND (k.token=0 OR s.token=k.token)"
+                      " AND (k.business IS NULL OR i.key=k.business) LIMIT 100) AS r",
+    [ASKED_STARTING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
+                       STARTING_COLUMNS FOUND("instance=0") " WHERE k.instance=0 LIMIT 100) AS r",
+};
 /* clang-format on */
 
 static enum array_type type_of(char letter) {
@@ -97,13 +122,26 @@ static bool bind_column(struct row *row, int at, const struct kept_rows *rows) {
     return bound;
 }
 
+/* NULL: error. */
+static struct row *bound(struct store *store, const char *sql, const struct kept_rows *rows,
+                         struct error *error) {
+    struct row *row = db_query(&store->db, error, sql, "");
+    for (int at = 0; row && rows->letters[at]; at++)
+        if (!bind_column(row, at, rows)) {
+            db_no_memory(&store->db, error);
+            return NULL;
+        }
+    return row;
+}
+
+struct row *postgres_asked_rows(struct store *store, enum asked_rows kind,
+                                const struct kept_rows *rows, struct error *error) {
+    return bound(store, questions[kind], rows, error);
+}
+
 bool postgres_unit_rows(struct store *store, enum unit_rows kind, const struct kept_rows *rows,
                         struct error *error) {
-    struct row *row = db_query(&store->db, error, kinds[kind], "");
-    bool bound = row != NULL;
-    for (int at = 0; bound && rows->letters[at]; at++)
-        bound = bind_column(row, at, rows) || db_no_memory(&store->db, error);
-    return bound &&
-           (kind == ROWS_LOCK_ENDS ? db_run_counted(&store->db, row, (int)rows->count, error)
-                                   : db_run_row(&store->db, row, error));
+    struct row *row = bound(store, kinds[kind], rows, error);
+    return row && (kind == ROWS_LOCK_ENDS ? db_run_counted(&store->db, row, (int)rows->count, error)
+                                          : db_run_row(&store->db, row, error));
 }

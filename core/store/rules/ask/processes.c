@@ -427,37 +427,6 @@ json_t *store_kept_messages(struct store *store, const json_t *filters,
 
 /* ---- one instance ---- */
 
-json_t *frame_read(struct row *row, int from, int64_t id) {
-    json_t *frame = json_pack(
-        "{sI sI sI ss ss? ss? ss sb}", "id", (json_int_t)id, "version",
-        (json_int_t)row_int(row, from), "rev", (json_int_t)row_int(row, from + 1), "frame",
-        row_text(row, from + 2), "key", row_text(row, from + 5), "tenant", row_text(row, from + 6),
-        "process", row_text(row, from + 8), "held", (int)row_int(row, from + 9));
-    json_put(frame, "parent", query_column(row, from + 3));
-    json_put(frame, "root", query_column(row, from + 4));
-    json_put(frame, "started", query_column(row, from + 7));
-    return frame;
-}
-
-json_t *store_frame(struct store *store, int64_t id, struct error *error) {
-    bool own = false;
-    if (!look_begin(store, &own, error))
-        return NULL;
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT " FRAME_COLUMNS
-                 " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id=?1",
-                 "i", id);
-    enum answer step = db_step(&store->db, row, error);
-    json_t *found = step == NO ? json_null() : NULL;
-    if (step == YES) {
-        found = frame_read(row, 0, id);
-        row_done(row);
-    }
-    look_end(store, own);
-    return found;
-}
-
 /* The first row of a list; NULL without an error: it is empty. Takes the list. */
 static json_t *first_of(json_t *rows) {
     json_t *row = json_incref(json_array_get(rows, 0));

@@ -15,12 +15,16 @@
 
 /* Of an instance `i` and its version `v`: what frame_read takes. */
 #define FRAME_COLUMNS                                                                              \
-    "i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant, i.started, v.key,"              \
-    " CASE WHEN " INSTANCE_SUSPENDED("i.id") " THEN 1 ELSE 0 END"
+    "i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant, i.started, v.key AS process,"   \
+    " CASE WHEN " INSTANCE_SUSPENDED("i.id") " THEN 1 ELSE 0 END AS held"
+#define FRAME_FROM " FROM instance i JOIN process_version v ON v.id=i.version WHERE i.id="
 /* As store_frame; the columns begin at this one. NULL: no memory. */
 json_t *frame_read(struct row *row, int from, int64_t id);
+
 /* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */
 json_t *store_frame(struct store *store, int64_t id, struct error *error);
+/* The same of many { instance }: a list. Only for an engine with `sets`. */
+json_t *store_frames(struct store *store, const json_t *questions, struct error *error);
 /* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,
  * number, kind, hash, deployment, path, text, current, suspended }. With text = false that is null:
  * a large file is not read. ERROR_NOT_FOUND. */

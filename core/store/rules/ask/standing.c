@@ -6,9 +6,7 @@
 #include <string.h>
 
 #define OF_PROCESS " FROM instance i JOIN process_version v ON v.id=i.version WHERE v.key=?1"
-#define SUSPENDED                                                                                  \
-    "CASE WHEN EXISTS(SELECT 1 FROM suspended_instance h"                                          \
-    " WHERE h.instance=CAST(i.id AS TEXT)) THEN 1 ELSE 0 END"
+#define SUSPENDED_ITSELF "CASE WHEN " BY_ITSELF("i.id") " THEN 1 ELSE 0 END"
 
 /* Counts by activity and state, as an object of objects. */
 static bool tally(json_t *counts, const char *activity, size_t size, const char *state,
@@ -59,7 +57,7 @@ static bool read_frames(struct store *store, const char *key, json_t *found, str
     json_t *counts = json_object();
     int64_t instances = 0, suspended = 0;
     struct row *row =
-        db_query(&store->db, error, "SELECT i.frame, " SUSPENDED OF_PROCESS, "t", key);
+        db_query(&store->db, error, "SELECT i.frame, " SUSPENDED_ITSELF OF_PROCESS, "t", key);
     enum answer step;
     while ((step = db_step(&store->db, row, error)) == YES) {
         if (!tally_frame(counts, row_text(row, 0), error)) {

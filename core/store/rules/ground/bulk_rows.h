@@ -100,6 +100,14 @@ struct kept_rows {
     size_t count, room;
 };
 
+/* What is asked of many at once, and answered in any order with the number of each behind the rest.
+ */
+enum asked_rows {
+    ASKED_FRAMES,   /* number, instance: FRAME_COLUMNS */
+    ASKED_WAITING,  /* number, name, key, instance, token, business key: RECEIVER_COLUMNS */
+    ASKED_STARTING, /* the same of start events */
+};
+
 /* Runs a statement for one row, as db_run does, or keeps its row: the letters are i, z, T, t or d,
  * and texts are copied. The first value is the instance; of some kinds the second one says which of
  * its rows it is (see kinds in bulk_rows.c). */

@@ -65,6 +65,9 @@ enum set_kind {
     SET_LANES, /* lanes: a row (lane, owner) for each that runs, and (lane, NULL) for each that has
                   parked jobs */
     SET_HOLD,  /* lanes, tokens, owners: they were free, and run from here on */
+    SET_HOLD_FREE, /* lanes, tokens, instances, instants, and now: for a command until then, up to
+                      the first that is not free (place_hold_until): a row (lane, rev of the
+                      instance) for each, in their order */
     SET_RELEASE, /* lanes, tokens: those of them that run with this token are free; the first parked
                     job of each (stream, rank) becomes ready: a row (stream, rank, place, id, lane)
                   */
@@ -86,7 +89,7 @@ enum set_kind {
 };
 struct set {
     enum set_kind kind;
-    const int64_t *columns[4]; /* an instant may be TIME_NONE */
+    const int64_t *columns[5]; /* an instant may be TIME_NONE */
     const char *const *texts;  /* NULL: none are given */
     size_t count;
     /* Reads the rows, if there are any to read. */
@@ -116,6 +119,9 @@ struct store_engine {
     /* Writes kept rows of this kind, of which there are some. Only with `sets`. */
     bool (*unit_rows)(struct store *store, enum unit_rows kind, const struct kept_rows *rows,
                       struct error *error);
+    /* The question, ready to step; NULL: error. Only with `sets`. */
+    struct row *(*asked_rows)(struct store *store, enum asked_rows kind,
+                              const struct kept_rows *rows, struct error *error);
 
     /* An engine may write many locks as one row, which the view `locks` shows one by one. Gives the
      * lock of a job a row of `locked`; and that of a run of this executor which is settled by

@@ -2,6 +2,7 @@
 #include "store/rules/ground/engine.h"
 #include "store/rules/place/places.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- the lane for a command ---- */
 
@@ -100,6 +101,69 @@ void store_reach_clear(struct store_reach *reach) {
     json_decref(reach->frame);
     json_decref(reach->found);
     reach->frame = reach->found = NULL;
+}
+
+/* ---- lanes for a list ---- */
+
+static bool hold_each(struct store *store, struct lane_want *wants, size_t count, size_t *held,
+                      struct error *error) {
+    enum answer holds = YES;
+    while (*held < count && (holds = place_hold_until(store, &wants[*held], error)) == YES)
+        ++*held;
+    return holds != FAILED;
+}
+
+/* What a set of lanes gives back to its caller. */
+struct lanes_held {
+    struct set set; /* first */
+    struct lane_want *wants;
+    size_t held;
+};
+
+static bool lanes_read(struct set *set, struct store *store, struct row *row, struct error *error) {
+    struct lanes_held *lanes = (struct lanes_held *)set;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        struct lane_want *want = &lanes->wants[lanes->held];
+        want->hold.token = set->columns[1][lanes->held++];
+        want->rev = row_int(row, 1);
+    }
+    return step == NO;
+}
+
+static bool hold_set(struct store *store, struct lane_want *wants, size_t count, size_t *held,
+                     struct error *error) {
+    int64_t *columns = malloc(5 * count * sizeof *columns);
+    struct lanes_held lanes = {.set = {.kind = SET_HOLD_FREE, .count = count, .read = lanes_read},
+                               .wants = wants};
+    if (!columns)
+        return db_no_memory(&store->db, error);
+    for (size_t i = 0; i < count; i++) {
+        columns[i] = wants[i].hold.lane;
+        columns[count + i] = meta_token(store);
+        columns[2 * count + i] = wants[i].instance;
+        columns[3 * count + i] = wants[i].until;
+        columns[4 * count + i] = wants[i].now;
+    }
+    for (size_t i = 0; i < 5; i++)
+        lanes.set.columns[i] = columns + i * count;
+    bool done = store->engine->set(store, &lanes.set, error);
+    free(columns);
+    *held = lanes.held;
+    return done;
+}
+
+bool store_lanes_hold(struct store *store, struct lane_want *wants, size_t count, size_t *held,
+                      struct error *error) {
+    *held = 0;
+    if (!store_begin(store, STORE_HOLD, error))
+        return false;
+    bool done = store->engine->sets ? hold_set(store, wants, count, held, error)
+                                    : hold_each(store, wants, count, held, error);
+    done = hold_end(store, done ? YES : FAILED, error) == YES;
+    if (!done)
+        *held = 0;
+    return done;
 }
 
 bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,

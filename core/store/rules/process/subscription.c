@@ -1,6 +1,8 @@
 #include "store/rules/process/subscription.h"
 #include "base/json.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/ground/query.h"
+#include <stdlib.h>
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error) {
@@ -59,4 +61,42 @@ json_t *subscription_receivers(struct store *store, const struct message_to *to,
         return found;
     json_decref(found);
     return receivers(store, to, true, error);
+}
+
+/* ---- of many messages ---- */
+
+static void message_cells(union unit_cell *cells, const struct message_to *to, size_t at) {
+    cells[0].number = (int64_t)at;
+    cells[1].text = to->name;
+    cells[2].text = to->key ? to->key : "";
+    cells[3].number = to->instance;
+    cells[4].number = to->token;
+    cells[5].text = to->business_key;
+}
+
+/* Adds those of the messages that have none so far. */
+static bool add_receivers(struct store *store, enum asked_rows kind, const struct message_to *to,
+                          json_t *lists, struct error *error) {
+    struct kept_rows rows = {.letters = "ittiit"};
+    enum answer step = NO;
+    rows.cells = calloc(6 * json_array_size(lists) + 1, sizeof *rows.cells);
+    if (!rows.cells)
+        return db_no_memory(&store->db, error);
+    for (size_t i = 0; i < json_array_size(lists); i++)
+        if (!json_array_size(json_array_get(lists, i)) && (kind == ASKED_STARTING || !to[i].starts))
+            message_cells(rows.cells + 6 * rows.count++, &to[i], i);
+    struct row *row = rows.count ? store->engine->asked_rows(store, kind, &rows, error) : NULL;
+    while (rows.count && (step = db_step(&store->db, row, error)) == YES)
+        json_array_append_new(json_array_get(lists, (size_t)row_int(row, 7)), receiver_read(row));
+    free(rows.cells);
+    return step == NO;
+}
+
+json_t *subscription_receivers_many(struct store *store, const struct message_to *to, size_t count,
+                                    struct error *error) {
+    json_t *lists = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(lists, json_array());
+    return json_kept(lists, add_receivers(store, ASKED_WAITING, to, lists, error) &&
+                                add_receivers(store, ASKED_STARTING, to, lists, error));
 }

@@ -7,6 +7,11 @@
 #include "store/rules/ground/state.h"
 
 #define SUBSCRIPTION_COLUMNS "instance, token, kind, name, key, version, activity, created"
+/* What waits for a message, and start events. */
+#define RECEIVER(key)                                                                              \
+    "s.instance, s.token, s.version, s.activity, s.key, " key " AS business, v.key AS process"
+#define RECEIVER_COLUMNS RECEIVER("i.key")
+#define STARTING_COLUMNS RECEIVER("CAST(NULL AS TEXT)")
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error);
@@ -32,5 +37,9 @@ struct message_to {
  * start events of that name, with instance 0. At most a hundred. */
 json_t *subscription_receivers(struct store *store, const struct message_to *to,
                                struct error *error);
+
+/* The same of many messages: a list of these lists. Only for an engine with `sets`. */
+json_t *subscription_receivers_many(struct store *store, const struct message_to *to, size_t count,
+                                    struct error *error);
 
 #endif

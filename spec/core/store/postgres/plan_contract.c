@@ -145,6 +145,22 @@ static void steps_make(struct step *steps, int64_t first, int64_t of, int part) 
     }
 }
 
+/* What a list of messages reads, and the lanes that it holds. */
+static bool ask_list(struct contract *c, int64_t instance) {
+    struct lane_want wants[2] = {{.hold = {.lane = 1}}, {.hold = {.lane = 2}}};
+    size_t held = 0;
+    json_t *frames = json_pack("[{sI}]", "instance", (json_int_t)instance);
+    json_t *messages = json_pack("[{ss ss}]", "name", "none", "key", "none");
+    json_t *found = store_ask_many(c->store, ASK_FRAME, frames, NOW, &c->error);
+    json_t *waiting = store_ask_many(c->store, ASK_RECEIVERS, messages, NOW, &c->error);
+    bool done = found && waiting && store_lanes_hold(c->store, wants, 2, &held, &c->error);
+    json_decref(frames);
+    json_decref(messages);
+    json_decref(found);
+    json_decref(waiting);
+    return done;
+}
+
 /* Instances begin, lose their variables, leave what they wait for, and end; and a turn of others.
  */
 static bool command(struct contract *c) {
@@ -155,7 +171,7 @@ static bool command(struct contract *c) {
         steps_make(steps, first, of, part);
         done = command_many(c, steps, LIST);
     }
-    return done && settle_many(c, begin_many(c, of, LIST), F2);
+    return done && settle_many(c, begin_many(c, of, LIST), F2) && ask_list(c, first);
 }
 
 /* ---- how it is done ---- */

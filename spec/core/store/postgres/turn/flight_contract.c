@@ -136,7 +136,97 @@ static void lists(struct contract *c) {
     EXPECT(count_of(c, "SELECT count(*) FROM operation") == VERBS * (2 * FEW + MANY));
 }
 
+/* ---- what a list reads before it walks ---- */
+
+static json_t *question_of(enum ask_kind kind, int64_t instance) {
+    return kind == ASK_FRAME ? json_pack("{sI}", "instance", (json_int_t)instance)
+                             : json_pack("{ss ss sI}", "name", "parcel", "key", "p-1", "instance",
+                                         (json_int_t)instance);
+}
+
+/* Asks about so many instances; false: an answer is not of its instance. */
+static bool ask_many(struct contract *c, enum ask_kind kind, const int64_t *ids, int count) {
+    json_t *questions = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(questions, question_of(kind, ids[i]));
+    json_t *answers = store_ask_many(c->store, kind, questions, NOW, &c->error);
+    bool done = json_array_size(answers) == (size_t)count;
+    for (int i = 0; done && i < count; i++) {
+        const json_t *one = json_array_get(answers, (size_t)i);
+        const json_t *found = kind == ASK_FRAME ? one : json_array_get(one, 0);
+        const char *name = kind == ASK_FRAME ? "id" : "instance";
+        done = json_integer_value(json_object_get(found, name)) == ids[i];
+    }
+    json_decref(questions);
+    json_decref(answers);
+    return done;
+}
+
+static bool hold_many(struct contract *c, const int64_t *ids, int count) {
+    static struct lane_want wants[MANY];
+    size_t held = 0;
+    for (int i = 0; i < count; i++)
+        wants[i] = (struct lane_want){
+            {.lane = job_instance_lane(ids[i])}, ids[i], false, NOW, NOW + 1000, 0};
+    bool done =
+        store_lanes_hold(c->store, wants, (size_t)count, &held, &c->error) && held == (size_t)count;
+    for (int i = 0; done && i < count; i++)
+        done = wants[i].hold.token && wants[i].rev;
+    done = done && store_begin(c->store, STORE_HOLD, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = store_lane_release(c->store, &wants[i].hold, &c->error);
+    return done && store_commit(c->store, &c->error);
+}
+
+/* What is asked about instances that wait, and their lanes. */
+static bool read_many(struct contract *c, const int64_t *ids, int count, struct asked *asked) {
+    struct asked before = asked_now(c);
+    asked[0] = asked_since(c, before, ask_many(c, ASK_FRAME, ids, count));
+    before = asked_now(c);
+    asked[1] = asked_since(c, before, ask_many(c, ASK_RECEIVERS, ids, count));
+    before = asked_now(c);
+    asked[2] = asked_since(c, before, hold_many(c, ids, count));
+    return true;
+}
+
+static void reads(struct contract *c) {
+    static int64_t ids[MANY], revs[MANY];
+    struct asked few[3], many[3];
+    int64_t of = order(c), first = store_reserve_ids(c->store, MANY, &c->error);
+    EXPECT(of != 0 && first != 0);
+    for (int i = 0; i < MANY; i++)
+        ids[i] = first + i;
+    EXPECT(command(c, START, of, ids, revs, MANY).waits > 0);
+    read_many(c, ids, FEW, few); /* the statements are known now */
+    read_many(c, ids, FEW, few);
+    read_many(c, ids, MANY, many);
+    for (int i = 0; i < 3; i++)
+        EXPECT(as_much(few[i], many[i]));
+}
+
+/* Behind one that is taken no lane is held: lists wait for each other in one order. */
+static void one_taken(struct contract *c) {
+    struct lane_want wants[3], taken;
+    size_t held = 9;
+    int64_t of = order(c), ids[3];
+    for (int i = 0; i < 3; i++) {
+        EXPECT((ids[i] = begin(c, of)) != 0);
+        wants[i] = (struct lane_want){
+            {.lane = job_instance_lane(ids[i])}, ids[i], false, NOW, NOW + 1000, 0};
+    }
+    taken = wants[1];
+    EXPECT(store_lane_hold(c->store, &taken, &c->error) == YES);
+    EXPECT(store_lanes_hold(c->store, wants, 3, &held, &c->error) && held == 1);
+    EXPECT(wants[0].hold.token && wants[0].rev && !wants[1].hold.token && !wants[2].hold.token);
+    EXPECT(store_lane_hold(c->store, &wants[2], &c->error) == YES);
+    wants[0].now = NOW + 1001; /* what a command has held too long is free */
+    wants[1].now = NOW + 1001;
+    EXPECT(store_lanes_hold(c->store, wants, 2, &held, &c->error) && held == 2);
+}
+
 static const struct check checks[] = {
+    {"what a list reads and the lanes that it holds cost as many waits for many", reads},
+    {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
     {"a turn in which instances end waits as often for many as for a few", ends},
     {"a turn in which instances go on waits as often for many as for a few", goes_on},

@@ -1,0 +1,69 @@
+/* frames.c - where instances stand: what a walk begins from. */
+#include "base/json.h"
+#include "store/rules/ask/processes.h"
+#include "store/rules/ground/query.h"
+#include <stdlib.h>
+
+json_t *frame_read(struct row *row, int from, int64_t id) {
+    json_t *frame = json_pack(
+        "{sI sI sI ss ss? ss? ss sb}", "id", (json_int_t)id, "version",
+        (json_int_t)row_int(row, from), "rev", (json_int_t)row_int(row, from + 1), "frame",
+        row_text(row, from + 2), "key", row_text(row, from + 5), "tenant", row_text(row, from + 6),
+        "process", row_text(row, from + 8), "held", (int)row_int(row, from + 9));
+    json_put(frame, "parent", query_column(row, from + 3));
+    json_put(frame, "root", query_column(row, from + 4));
+    json_put(frame, "started", query_column(row, from + 7));
+    return frame;
+}
+
+json_t *store_frame(struct store *store, int64_t id, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    struct row *row = db_query(&store->db, error, "SELECT " FRAME_COLUMNS FRAME_FROM "?1", "i", id);
+    enum answer step = db_step(&store->db, row, error);
+    json_t *found = step == NO ? json_null() : NULL;
+    if (step == YES) {
+        found = frame_read(row, 0, id);
+        row_done(row);
+    }
+    look_end(store, own);
+    return found;
+}
+
+/* The number of each question, and its instance; NULL: no memory. */
+static union unit_cell *cells_of(const json_t *questions) {
+    union unit_cell *cells = calloc(2 * json_array_size(questions) + 1, sizeof *cells);
+    const json_t *question;
+    size_t i;
+    json_array_foreach(questions, i, question) {
+        if (!cells)
+            break;
+        cells[2 * i].number = (int64_t)i;
+        cells[2 * i + 1].number = json_int(question, "instance");
+    }
+    return cells;
+}
+
+/* Puts the frames that are there in the place of null. */
+static bool read_many(struct store *store, const struct kept_rows *rows, json_t *answers,
+                      struct error *error) {
+    struct row *row = store->engine->asked_rows(store, ASKED_FRAMES, rows, error);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        const size_t at = (size_t)row_int(row, 10);
+        json_array_set_new(answers, at, frame_read(row, 0, rows->cells[2 * at + 1].number));
+    }
+    return step == NO;
+}
+
+json_t *store_frames(struct store *store, const json_t *questions, struct error *error) {
+    struct kept_rows rows = {"ii", cells_of(questions), json_array_size(questions), 0};
+    json_t *answers = json_array();
+    for (size_t i = 0; i < rows.count; i++)
+        json_array_append_new(answers, json_null());
+    bool done =
+        rows.cells ? read_many(store, &rows, answers, error) : db_no_memory(&store->db, error);
+    free(rows.cells);
+    return json_kept(answers, done);
+}
