@@ -7,7 +7,17 @@
 
 enum { MANY = 1000 };
 
-/* So many instances, each with a job that runs. NULL: error. */
+/* Begins an instance whose job does not keep its lane. */
+static inline bool begin_beside(struct contract *c, int64_t of) {
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, F1);
+    step_job(&step, 0, "ship", 3);
+    step.jobs[0].job.exclusive = false;
+    step.jobs[0].job.lane_id = 0;
+    return settle_step(c, NULL, &step, NULL) == SETTLED;
+}
+
+/* So many instances, each with a job that runs; every third one not in its lane. NULL: error. */
 static inline struct job *begin_many(struct contract *c, int64_t of, int count) {
     struct acquire all = everything;
     struct job *jobs = NULL;
@@ -16,7 +26,7 @@ static inline struct job *begin_many(struct contract *c, int64_t of, int count) 
     all.want = count;
     bool done = store_begin(c->store, STORE_TURN, &c->error);
     for (int i = 0; done && i < count; i++)
-        done = begin(c, of) != 0;
+        done = i % 3 ? begin(c, of) != 0 : begin_beside(c, of);
     done = done && store_commit(c->store, &c->error) &&
            store_acquire(c->store, &all, NOW, &jobs, &taken, &more, &c->error);
     return done && taken == count ? jobs : NULL;

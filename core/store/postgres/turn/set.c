@@ -43,10 +43,13 @@
     ASK("2", "SELECT id AS value FROM user_task WHERE instance=k.thing AND token=k.part")
 #define ASK_LOCK                                                                                   \
     ASK("3", "SELECT owner AS value FROM locked WHERE id=k.thing AND token=k.part AND edited=0")
+#define ASK_LANE                                                                                   \
+    ASK("4", "SELECT 1 AS value FROM lane WHERE id=k.thing AND until=k.part"                       \
+             " UNION ALL SELECT 1 FROM lane WHERE id=(~k.thing)")
 #define ASKED                                                                                      \
     "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
     "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \
-    " UNION ALL" ASK_LOCK
+    " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE
 
 static const struct {
     const char *sql;

@@ -49,6 +49,10 @@ void unit_ahead_forget(struct store *store, enum asked what, int64_t of) {
     }
 }
 
+void unit_ahead_lane(struct store *store, int64_t lane) {
+    unit_ahead_forget(store, ASKED_LANE, lane < 0 ? ~lane : lane);
+}
+
 static void forget_all(struct store *store) {
     free(store->asked.list);
     store->asked = (struct unit_ahead){0};
@@ -69,9 +73,22 @@ static bool add(struct unit_ahead *ahead, enum asked what, int64_t of, int64_t p
     return true;
 }
 
-static bool add_instance(struct unit_ahead *ahead, const struct unit_instance *one) {
-    return !one->rev ||
-           (add(ahead, ASKED_REV, one->id, 0) && (one->frame || add(ahead, ASKED_JOB, one->id, 0)));
+int64_t lane_minded(const struct store *store, const struct outcome *outcome,
+                    const struct unit_instance *one) {
+    const struct job *job = outcome->job;
+    if (!job->id || job->lane_held)
+        return 0;
+    int64_t lane = job_instance_lane(store->rules->lane_of_root && one->root ? one->root : one->id);
+    return lane == job->lane_id || lane == ~job->lane_id ? 0 : lane;
+}
+
+static bool add_instance(struct store *store, const struct outcome *outcome,
+                         const struct unit_instance *one) {
+    struct unit_ahead *ahead = &store->asked;
+    const int64_t lane = lane_minded(store, outcome, one);
+    return !one->rev || (add(ahead, ASKED_REV, one->id, 0) &&
+                         (!lane || add(ahead, ASKED_LANE, lane, TIME_NEVER)) &&
+                         (one->frame || add(ahead, ASKED_JOB, one->id, 0)));
 }
 
 static bool add_left(struct unit_ahead *ahead, const struct unit_wait *left) {
@@ -79,12 +96,13 @@ static bool add_left(struct unit_ahead *ahead, const struct unit_wait *left) {
     return done && (!left->task || add(ahead, ASKED_TASK, left->instance, left->token));
 }
 
-static bool add_outcome(struct unit_ahead *ahead, const struct outcome *outcome) {
+static bool add_outcome(struct store *store, const struct outcome *outcome) {
+    struct unit_ahead *ahead = &store->asked;
     const struct unit *unit = outcome->unit;
     const struct job *job = outcome->job;
     bool done = !unit || !job->id || add(ahead, ASKED_LOCK, job->id, job->token);
     for (size_t i = 0; done && unit && i < unit->instance_count; i++)
-        done = add_instance(ahead, &unit->instances[i]);
+        done = add_instance(store, outcome, &unit->instances[i]);
     for (size_t i = 0; done && unit && i < unit->left_count; i++)
         done = add_left(ahead, &unit->left[i]);
     return done;
@@ -144,7 +162,7 @@ bool store_units_ahead(struct store *store, struct outcome *const *outcomes, siz
         return true;
     forget_all(store);
     for (size_t i = 0; done && i < count; i++)
-        done = add_outcome(&store->asked, outcomes[i]);
+        done = add_outcome(store, outcomes[i]);
     if (!done)
         return db_no_memory(&store->db, error);
     sort(&store->asked);

@@ -248,6 +248,7 @@ bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct
 
 bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
                 struct error *error) {
+    unit_ahead_lane(store, lane);
     if (!db_run(&store->db, error,
                 "INSERT INTO lane(id, token, owner) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
                 "iii", lane, token, store->self.id))
@@ -287,6 +288,7 @@ bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t 
 }
 
 bool place_hold_beside(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    unit_ahead_lane(store, lane);
     return db_run(&store->db, error,
                   "INSERT INTO lane(id, token, owner, until) SELECT (~id), token, owner, until"
                   " FROM lane WHERE id=?1 AND token=?2 ON CONFLICT(id) DO UPDATE"
@@ -302,6 +304,7 @@ bool place_hold_on(struct store *store, int64_t lane, int64_t token, time_ms unt
 
 bool place_insist(struct store *store, int64_t lane, int64_t token, bool insists,
                   struct error *error) {
+    unit_ahead_lane(store, lane);
     return db_run(&store->db, error, "UPDATE lane SET until=?3 WHERE id=?1 AND token=?2", "iiT",
                   lane, token, insists ? TIME_NEVER : TIME_NONE);
 }
@@ -355,6 +358,7 @@ bool place_release(struct store *store, int64_t lane, int64_t token, struct erro
 }
 
 bool place_unhold(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    unit_ahead_lane(store, lane);
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
         return false;
     return db_changes(&store->db) == 0 ||

@@ -19,6 +19,12 @@ enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct e
 enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, int64_t *rev,
                                 bool *insisted, struct error *error) {
     const struct frame_change *change = frame_find(store, id);
+    const struct asked_entry *ahead = unit_ahead_find(store, ASKED_LANE, lane, TIME_NEVER);
+    if (ahead && (change || unit_ahead_find(store, ASKED_REV, id, 0))) {
+        *insisted = ahead->count > 0;
+        store->lanes_unheld = store->lanes_unheld && !*insisted;
+        return instance_rev(store, id, rev, error);
+    }
     struct row *row =
         db_query(&store->db, error,
                  "SELECT rev, EXISTS(SELECT 1 FROM lane WHERE (id=?2 AND until=?3) OR id=(~?2))"

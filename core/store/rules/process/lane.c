@@ -257,15 +257,6 @@ enum answer lane_insist(struct store *store, const struct outcome *outcome, stru
     return place_insist(store, job->lane_held, token, true, error) ? YES : FAILED;
 }
 
-int64_t lane_minded(const struct store *store, const struct outcome *outcome,
-                    const struct unit_instance *one) {
-    const struct job *job = outcome->job;
-    if (!job->id || job->lane_held)
-        return 0;
-    int64_t lane = job_instance_lane(store->rules->lane_of_root && one->root ? one->root : one->id);
-    return lane == job->lane_id || lane == ~job->lane_id ? 0 : lane;
-}
-
 bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error) {
     const struct job *job = outcome->job;
     if (!job->lane_held)

@@ -19,10 +19,6 @@ enum answer lane_of(struct store *store, int64_t instance, int64_t *lane, struct
  * again before the run that has the lane has ended. */
 enum answer lane_insist(struct store *store, const struct outcome *outcome, struct job *job,
                         struct error *error);
-/* The lane that a unit of this outcome waits for if something insists on it; 0: it waits for none,
- * as it is in the lane or insists on one itself. */
-int64_t lane_minded(const struct store *store, const struct outcome *outcome,
-                    const struct unit_instance *one);
 /* Insists no more as the run ends. */
 bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error);
 
