@@ -8,6 +8,7 @@
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/places.h"
 #include "store/rules/process/subscription.h"
+#include "store/rules/process/unit_write.h"
 #include "store/rules/record/frame.h"
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,14 @@ static void leave_reached(struct command_ground *ground) {
     take_text(&ground->waits, NULL);
 }
 
+/* It may write locks of jobs, which are not in pages then. */
+static bool minds_locks(const struct store *store, const struct outcome *outcome) {
+    bool minds = outcome->effects || !unit_is_plain(store, outcome->unit, 0);
+    for (const struct job_spec *spec = outcome->created; !minds && spec; spec = spec->next)
+        minds = spec->on_conflict == ON_CONFLICT_REPLACE;
+    return minds;
+}
+
 enum answer postgres_resume(struct store *store, const struct outcome *outcome,
                             struct error *error) {
     struct command_ground *ground = ground_now(store);
@@ -336,7 +345,7 @@ enum answer postgres_resume(struct store *store, const struct outcome *outcome,
         take_meta(store, ground);
     begun = begun &&
             db_run(&store->db, error, check_sql, "tit", ground->world, ground->instance, waits) &&
-            lock_page_none(store, error);
+            (!minds_locks(store, outcome) || lock_page_none(store, error));
     leave_reached(ground);
     if (!begun)
         store_rollback(store);

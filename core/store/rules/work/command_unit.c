@@ -22,7 +22,9 @@ static enum answer resume(struct store *store, struct outcome *outcome,
     if (store->writing || !store->engine->resume ||
         store->engine->resume(store, outcome, &reason) != YES)
         return NO;
-    if (!write(store, outcome, entry, true, &behind, now, &reason) || behind) {
+    bool done = write(store, outcome, entry, true, &behind, now, &reason) && !behind;
+    outcome->way = WAY_UNASKED; /* it may be written again */
+    if (!done) {
         store_rollback(store);
         return NO;
     }

@@ -38,12 +38,16 @@ static enum answer set_frame(struct contract *c, const struct store_reach *to, i
     return give_unit(c, &step, to, "set_variables");
 }
 
-/* An instance, behind two commands: what the next one builds on is known. 0: error. */
-static int64_t known(struct contract *c, int64_t of, struct store_reach *to) {
-    int64_t id = begin(c, of);
+/* Gives two commands: what the next one builds on is known. 0: error. */
+static int64_t learn(struct contract *c, int64_t of, int64_t id, struct store_reach *to) {
     for (int i = 0; id && i < 2; i++)
         id = reach(c, to, id) && set_frame(c, to, of, F1) == YES ? id : 0;
     return id;
+}
+
+/* An instance behind two commands. */
+static int64_t known(struct contract *c, int64_t of, struct store_reach *to) {
+    return learn(c, of, begin(c, of), to);
 }
 
 static int64_t waits(struct contract *c) {
@@ -157,6 +161,32 @@ static void many_numbers(struct contract *c) {
     store_reach_clear(&to);
 }
 
+static int64_t pages(struct contract *c) {
+    return contract_number(c, "SELECT count(*) FROM lock_page");
+}
+
+/* Locks of other runs are none of its business, unless jobs go with it. */
+static void pages_stay(struct contract *c) {
+    enum { PAGE = 100 };
+    struct acquire all = everything;
+    struct store_reach to = {0};
+    struct job *jobs = NULL;
+    int taken = 0;
+    bool more = false;
+    int64_t of = order(c), id = begin(c, of);
+    struct job *own = acquire_one(c, c->store, NOW); /* those in a lane are in no page */
+    for (int i = 0; i < PAGE; i++)
+        create(c, c->store, (struct job){0}, NOW);
+    EXPECT(learn(c, of, id, &to) == id);
+    all.want = PAGE;
+    EXPECT(store_acquire(c->store, &all, NOW, &jobs, &taken, &more, &c->error) && pages(c) == 1);
+    EXPECT(reach(c, &to, id) && set_frame(c, &to, of, F2) == YES && pages(c) == 1);
+    EXPECT(reach(c, &to, id) && set_frame(c, &to, of, NULL) == YES && pages(c) == 0);
+    job_free_list(jobs);
+    job_free(own);
+    store_reach_clear(&to);
+}
+
 /* Ends the connection of the store under test. */
 static bool cut(struct contract *c, int64_t backend) {
     int64_t ended = 0;
@@ -202,6 +232,7 @@ static const struct check checks[] = {
     {"a job that was created meanwhile goes with its instance", waits_more},
     {"an instance that was suspended meanwhile is not moved", suspended},
     {"a command that makes more than numbers were drawn for is written", many_numbers},
+    {"a command leaves the locks of other runs as they are", pages_stay},
     {"a command that meets another server draws its numbers anew", another_server},
     {"a command whose connection is lost meanwhile is written once", lost},
 };
