@@ -177,8 +177,8 @@ local RESERVED = set([[and break do else elseif end false for function goto if i
 local function env_text(env)
   local lines = {}
   for _, name in ipairs(sorted(env)) do
-    lines[#lines + 1] = ("      %s = %s,\n"):format(RESERVED[name] and ('["%s"]'):format(name) or name,
-      quoted(env[name]))
+    local key = RESERVED[name] and ('["%s"]'):format(name) or name
+    lines[#lines + 1] = ("      %s = %s,\n"):format(key, quoted(env[name]))
   end
   return #lines > 0 and "    env = {\n" .. table.concat(lines) .. "    },\n" or ""
 end

@@ -117,7 +117,7 @@ static void check_job_spec(void) {
     zone[0] = 'x';
     check("a copy of a spec has what only a creator says, and stands alone",
           copy && strcmp(copy->zone, "UTC") == 0 && strcmp(copy->job.handler, "work") == 0 &&
-              !copy->next && !copy->schedule && !copy->unique);
+              !copy->next && !copy->job.schedule && !copy->unique);
     job_spec_free_list(copy);
 }
 

@@ -203,7 +203,7 @@ static bool waits_read(struct unit_ahead *ahead, int64_t instance, const char *w
 bool unit_ahead_known(struct store *store, const struct outcome *outcome, int64_t instance,
                       const char *waits) {
     forget_all(store);
-    bool done = add_outcome(&store->asked, outcome);
+    bool done = add_outcome(store, outcome);
     sort(&store->asked);
     done = done && waits_read(&store->asked, instance, waits);
     if (!done)
