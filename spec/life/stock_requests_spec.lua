@@ -153,6 +153,15 @@ describe("the stock handler http", function()
       check_signature(told[1])
     end)
 
+    it("is told again no earlier than its receiver wants", function()
+      local engine = engine_with(function()
+        return { status = 503, headers = { ["Retry-After"] = "7200" } }
+      end)
+      local id = engine:enqueue("webhook", { url = "https://x.example/", body = {} })
+      engine:drain()
+      assert.equal("2026-01-01T02:00:00.000Z", engine:job(id).due)
+    end)
+
     it("is dead without a secret", function()
       variables.WEBHOOK_SECRET = nil
       local engine = engine_with(function() end)
