@@ -242,6 +242,39 @@ describe("expression", function()
     assert.is_nil(value_of "${variables:get(x)}")
   end)
 
+  it("has the methods of Spin for documents in JSON", function()
+    check_values {
+      ["${order.prop('total')}"] = 12, ["${order.prop('total').numberValue() > 10}"] = true,
+      ["${order.hasProp('total')}"] = true, ["${order.hasProp('tax')}"] = false,
+      ["${order.prop('lines').elements().size()}"] = 2,
+      ["${order.prop('lines').elements().get(1).prop('sku').stringValue()}"] = "b",
+      ["${order.fieldNames().contains('lines')}"] = true, ["${order.isObject()}"] = true,
+      ["${order.prop('lines').isArray()}"] = true, ["${order.prop('total').isString()}"] = false,
+      [ [[${S('[1, {"a": true}]').elements().get(1).prop('a').boolValue()}]] ] = true,
+      [ [[${JSON('{"a": 2}').prop('a').value()}]] ] = 2, ["${S(order).prop('total')}"] = 12,
+    }
+    assert.equal('p.bpmn:7: ${order.prop(\'tax\')}: there is no property "tax" '
+      .. "(position 8)", raised "${order.prop('tax')}")
+    assert.matches("S%(%): json: .+ %(position 3%)$", raised "${S('{')}")
+    assert.matches("stringValue", raised "${order.prop('total').stringValue()}")
+  end)
+
+  it("refuses what of Spin is not here, before anybody completes a task", function()
+    local messages = {
+      ["${order.jsonPath('$.total')}"] = "there is no jsonPath() (position 8)",
+      ["${order.prop('a').childElement('b')}"] = "there is no childElement() (position 18)",
+      ["${order.prop('a').nmberValue()}"] =
+        'there is no nmberValue() (did you mean "numberValue"?) (position 18)',
+      ["${XML('<a/>')}"] = "XML() is not known here (expected JSON()) (position 3)",
+      ["${S()}"] = "S() takes one value (position 3)",
+    }
+    for text, message in pairs(messages) do
+      local fn, got = expression.compile(text)
+      assert.is_nil(fn, text)
+      assert.equal(message, got)
+    end
+  end)
+
   it("names file, line and position of what it meets", function()
     local messages = {
       ["${missing}"] = 'unknown name "missing" (position 3)',

@@ -313,12 +313,20 @@ local function named_method(node, about)
   end
 end
 
--- What a bean gives may have any method. Data has those of the list: of now(), of a literal.
+-- Methods of Spin that are not here. No data has them, and no bean is likely to.
+local ELSEWHERE = { jsonPath = true, xPath = true, mapTo = true, deleteProp = true,
+  childElement = true, childElements = true }
+local NODES = { prop = true, elements = true } -- what gives a part of a document
+
+-- What a bean gives may have any method. Data has those of the list: of now(), of a literal, of a
+-- part of a document.
 local function check_data(node, of, name)
+  local part = ELSEWHERE[name]
   while of[1] == "method" or of[1] == "property" or of[1] == "index" do
+    part = part or of[1] == "method" and NODES[of[4]]
     of = of[3]
   end
-  if (of[1] == "call" or of[1] == "constant") and not methods.names[name] then
+  if (part or of[1] == "call" or of[1] == "constant") and not methods.names[name] then
     refuse(node, "there is no %s()%s", name, suggested(name, sorted_keys(methods.names)))
   end
 end
@@ -340,22 +348,42 @@ function compilers.method(node, about)
   end
 end
 
-local function now(scope)
-  return coerce.date(scope.now)
+local function now(scope, fail, name)
+  return scope.now and coerce.date(scope.now) or fail(name .. "() is not known here")
 end
-local FUNCTIONS = { now = now, dateTime = now }
+
+-- The value that a text in JSON stands for; what is no text is it already.
+local function parsed(_, fail, name, text)
+  if type(text) ~= "string" then
+    return text
+  end
+  coerce.spend(1, #text)
+  local value, message = rules.decode(text)
+  if value == nil then
+    fail(("%s(): %s"):format(name, message))
+  end
+  return plain(value)
+end
+
+-- The functions, and how many arguments they take.
+local FUNCTIONS = {
+  now = { now, 0 }, dateTime = { now, 0 }, S = { parsed, 1 }, JSON = { parsed, 1 },
+}
 
 function compilers.call(node, about)
-  local name, fail = node[3], about.fail_at(node)
-  if not FUNCTIONS[name] then
-    refuse(node, 'there is no %s()%s', name, suggested(name, { "now", "dateTime" }))
+  local name, fail, known = node[3], about.fail_at(node), FUNCTIONS[node[3]]
+  if name == "XML" then
+    refuse(node, "XML() is not known here (expected JSON())")
+  elseif not known then
+    refuse(node, 'there is no %s()%s', name, suggested(name, sorted_keys(FUNCTIONS)))
   elseif about.fields then
     refuse(node, "%s() is not known in a retry or priority of a job", name)
-  elseif #node[4] > 0 then
-    refuse(node, "%s() takes nothing", name)
+  elseif #node[4] ~= known[2] then
+    refuse(node, "%s() takes %s", name, known[2] == 0 and "nothing" or "one value")
   end
+  local arguments = arguments_of(node[4], about)
   return function(scope)
-    return scope.now and FUNCTIONS[name](scope) or fail(name .. "() is not known here")
+    return known[1](scope, fail, name, (table.unpack(arguments(scope), 1, known[2])))
   end
 end
 

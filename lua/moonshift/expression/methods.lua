@@ -275,6 +275,31 @@ function map.containsValue(value, fail, wanted)
   return list.contains(map.values(value), fail, wanted)
 end
 
+-- ---- of documents in JSON ----
+
+function map.prop(value, fail, name)
+  name = coerce.text(name)
+  local found = rawget(value, name)
+  if found == nil then
+    fail(('there is no property "%s"'):format(name))
+  end
+  return plain(found)
+end
+
+map.hasProp = map.containsKey
+map.fieldNames = map.keySet
+
+function list.elements(value)
+  return value
+end
+
+local function itself(value)
+  return value
+end
+
+all.value = itself
+text.stringValue, number.numberValue, boolean.boolValue = itself, itself, itself
+
 -- ---- of dates ----
 
 local UNITS = {
@@ -343,6 +368,14 @@ end
 
 local kinds = { string = text, number = number, boolean = boolean }
 
+-- isObject() and its like: true of one kind of value.
+for name, wanted in pairs { isString = text, isNumber = number, isBoolean = boolean,
+  isArray = list, isObject = map } do
+  all[name] = function(value)
+    return methods.kind(value) == wanted
+  end
+end
+
 local function of(value)
   if coerce.is_date(value) then
     return date
@@ -351,6 +384,9 @@ local function of(value)
   end
   return kinds[type(value)]
 end
+
+-- kind(value) -> the methods of its kind
+methods.kind = of
 
 -- find(value, name) -> function(value, fail, …), or nil and the names that there are.
 function methods.find(value, name)

@@ -259,7 +259,7 @@ local function invoke(w, call, callout)
   end
   local fn = function_of(w, call.inst, call.token, callout)
   if callout.decides then
-    return decisions.call(call_with, fn, call.job.variables, callout.map)
+    return decisions.call(call_with, fn, call.job, callout.map)
   end
   return call_with(fn, call.job)
 end

@@ -1,5 +1,5 @@
--- Decisions of business rule tasks: a function of the variables that returns a row (a table with
--- names), a list of rows, or a plain value, and how its answer becomes a variable.
+-- Decisions of business rule tasks: a function of the job, and how its answer becomes a variable.
+-- It returns a row (a table with names), a list of rows, or a plain value.
 local rules = require "moonshift.rules"
 
 local decisions = {}
@@ -60,9 +60,9 @@ function Maps.resultList(rows)
   return list
 end
 
--- call(call_with, fn, variables, map) -> as call_with: ok, and the answer as `map` wants it
-function decisions.call(call_with, fn, variables, map)
-  local ok, found = call_with(fn, variables)
+-- call(call_with, fn, job, map) -> as call_with: ok, and the answer as `map` wants it
+function decisions.call(call_with, fn, job, map)
+  local ok, found = call_with(fn, job)
   if not ok then
     return ok, found
   end

@@ -277,8 +277,8 @@ describe("the walk", function()
     for map, answer in pairs(answers) do
       local d = store({ a = { kind = "rule", result = "x", behaviour = {
         names = { "decisions/level" }, decision = "level", map = map } } }, { "s -> a -> e" })
-      d.handlers["decisions/level"] = function(variables)
-        return variables.sum > 100 and { level = "gold" } or nil
+      d.handlers["decisions/level"] = function(job)
+        return job.variables.sum > 100 and job.activity == "a" and { level = "gold" } or nil
       end
       assert.same({ x = answer, sum = 120 }, d:variables(d:start("p", { sum = 120 })))
     end
