@@ -1,6 +1,7 @@
 -- Jobs from transactions of other programs on a server: each that is committed becomes a job once,
 -- by one of several executors, whatever dies. No other one does.
 local executors = require "spec.support.executors"
+local moonshift = require "moonshift"
 local pages = require "spec.support.pages"
 local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
@@ -121,6 +122,18 @@ describe("jobs from transactions of other programs", function()
       rows("SELECT priority, tenant, term FROM job ORDER BY id"))
     assert.same({}, rows("SELECT * FROM outbox"))
     assert.same({ "t" }, rows("SELECT due-created<=3600000 FROM job WHERE term='PT1H'"))
+  end)
+
+  it("are made by a program that drains its engine", function()
+    start()
+    local engine <close> = assert(moonshift.open { store = place.url, scripts = place.path })
+    engine:drain()
+    say [[SELECT jobs.enqueue('work', '1'); SELECT jobs.enqueue('rated', '{"priority": 5}');]]
+    assert.same({ done = 2, failed = 0 }, engine:drain())
+    say [[SELECT jobs.enqueue('work', '2');]]
+    assert.equal(0, engine:turn().wait)
+    assert.equal(1, engine:turn().done)
+    assert.same({ "1 0 1", "3 0 2" }, runs())
   end)
 
   it("keep the order in which they are committed", function()
