@@ -84,7 +84,7 @@ static void succeeds(struct contract *c) {
     struct outcome end = {.kind = OUTCOME_SUCCESS, .result = result};
     EXPECT(settle(c, c->store, acquire_one(c, c->store, NOW), end, NOW + 5) == SETTLED);
     EXPECT(!store_job(c->store, id, NOW, &c->error) && c->error.code == ERROR_NOT_FOUND);
-    EXPECT_ERROR("no job 1");
+    EXPECT_ERROR("job 1 has ended (see moonshift log --job 1)");
     json_t *log = store_log(c->store, NULL, NULL, &c->error), *entry = json_array_get(log, 0);
     EXPECT(json_array_size(log) == 2);
     EXPECT(strcmp(json_string_value(json_object_get(entry, "outcome")), "successful") == 0);

@@ -87,7 +87,7 @@ static void unseen(struct contract *c) {
     EXPECT(rows(c) == 3 && seen(c) == 1);
     FIELD(1, "state", NOW, "");
     EXPECT(!give_set_priority(c->store, IDS(1), 5, NOW, &c->error));
-    EXPECT_ERROR("no job 1");
+    EXPECT_ERROR("job 1 has ended (see moonshift log --job 1)");
     json_t *why = store_why(c->store, 2, NOW, &c->error);
     EXPECT(strcmp(json_string_value(json_object_get(why, "state")), "ended") == 0);
     json_decref(why);
