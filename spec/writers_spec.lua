@@ -61,11 +61,12 @@ local writers = {
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
   definition = { rules "fleet/deployment", rules "ground/stream", rules "command/definitions",
-    rules "place/backlog", rules "fleet/retire" },
-  stream = { rules "ground/stream" },
-  deployment = { rules "fleet/deployment", rules "fleet/retire" },
-  deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
-  registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
+    rules "place/backlog", rules "fleet/retire", rules "fleet/rename" },
+  stream = { rules "ground/stream", rules "fleet/rename" },
+  deployment = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },
+  deployment_file = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },
+  registration = { rules "fleet/registration", rules "fleet/deployment",
+    rules "fleet/retire", rules "fleet/rename" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
   executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
     engine "db/statements", server "db/statements", engine "turn/purge" },
@@ -80,7 +81,8 @@ local writers = {
   lock_page = { server "turn/lock_page" },
 
   -- Of processes: a file a table, and a server many rows at a time.
-  process = { rules "process/version" }, process_version = { rules "process/version" },
+  process = { rules "process/version" },
+  process_version = { rules "process/version", rules "fleet/rename" },
   instance = { rules "process/instance", rules "ground/frames", server "turn/set",
     server "turn/unit_rows" },
   subscription = { rules "process/subscription", server "turn/unit_rows" },
@@ -112,7 +114,7 @@ local writers = {
   -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
   cycle = { rules "create/cycle", rules "schedule/schedule", rules "job/recycle",
     rules "create/intake" },
-  schedule = { rules "schedule/schedule", rules "create/cycle",
+  schedule = { rules "schedule/schedule", rules "fleet/rename", rules "create/cycle",
     rules "schedule/commands" },
   occurrence = { rules "create/occurrence", rules "schedule/schedule" },
 
@@ -120,7 +122,7 @@ local writers = {
   meta = { server "turn/command", server "turn/transaction", rules "ground/state",
     engine "turn/purge", rules "record/history",
     rules "place/fair_share",
-    rules "record/trail", rules "fleet/retire",
+    rules "record/trail", rules "fleet/retire", rules "fleet/rename",
     rules "fleet/deployment", engine "db/statements" },
 }
 

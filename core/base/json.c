@@ -228,7 +228,8 @@ static void write_value(struct text *out, const json_t *value) {
 
 char *json_write(const json_t *value, size_t *size) {
     struct text out = {0};
-    write_value(&out, value);
+    if (value)
+        write_value(&out, value);
     if (out.failed)
         text_clear(&out);
     if (size)

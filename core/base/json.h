@@ -39,7 +39,8 @@ json_t *json_read(const char *data, size_t size, const char *what, struct error 
 json_t *json_read_within(const char *data, size_t size, int depth, const char *what,
                          struct error *error);
 
-/* Compact text, malloc'ed, NUL-terminated; *size in bytes (may be NULL). NULL: no memory. */
+/* Compact text, malloc'ed, NUL-terminated; *size in bytes (may be NULL). NULL: no memory, or no
+ * value. */
 char *json_write(const json_t *value, size_t *size);
 
 /* The pieces it is made of: a text with its quotes, the shortest digits of a number. */

@@ -75,8 +75,8 @@ const struct generations *engine_generations(const struct engine *engine) {
 static bool deploy(struct engine *engine, struct generation *generation, const char *executor_name,
                    struct error *error) {
     return engine->options.mode == STORE_READ ||
-           generation_deploy(generation, engine->store, executor_name, engine->options.takes_back,
-                             engine_now(engine), error);
+           generation_deploy(generation, engine->store, engine->options.settings, executor_name,
+                             engine->options.takes_back, engine_now(engine), error);
 }
 
 bool engine_join(struct engine *engine, const struct settings *settings, struct error *error) {

@@ -1,5 +1,7 @@
 #include "engine/generation.h"
+#include "base/json.h"
 #include "base/log.h"
+#include "script/folder_name.h"
 #include <stdlib.h>
 
 static void log_problems(const json_t *problems) {
@@ -95,6 +97,7 @@ void generation_free(struct generation *generation) {
     definitions_clear(&generation->definitions);
     json_decref(generation->schedules);
     json_decref(generation->versions);
+    json_decref(generation->renamed);
     folder_release(generation->folder);
     free(generation);
 }
@@ -120,13 +123,16 @@ static size_t user_files(const struct folder *folder, struct store_file *files) 
 }
 
 bool generation_deploy(struct generation *generation, struct store *store,
-                       const char *executor_name, bool takes_back, time_ms now,
-                       struct error *error) {
+                       const struct settings *settings, const char *executor_name, bool takes_back,
+                       time_ms now, struct error *error) {
     const struct folder *folder = generation->folder;
     struct store_file *files = calloc(folder->count + 1, sizeof *files);
     if (!files)
         return error_no_memory(error);
-    struct store_deployment content = {.name = folder->name,
+    generation->name = settings->deployment ? settings->deployment : folder->name;
+    json_t *others = *folder->path ? folder_name_others(folder->path, generation->name) : NULL;
+    struct store_deployment content = {.name = generation->name,
+                                       .others = others,
                                        .hash = folder->hash,
                                        .files = files,
                                        .file_count = user_files(folder, files),
@@ -138,12 +144,19 @@ bool generation_deploy(struct generation *generation, struct store *store,
     bool ok = store_deploy(store, &content, executor_name, now, &generation->deployment, error);
     generation->taken_back = content.taken_back;
     generation->left_to = content.left_to;
+    json_decref(generation->renamed);
+    generation->renamed = content.renamed;
+    json_decref(others);
     free(files);
     return ok;
 }
 
 void generation_tell(const struct generation *generation) {
-    const char *name = generation->folder->name;
+    const char *name = generation->name;
+    char *renamed = json_write(generation->renamed, NULL);
+    if (renamed)
+        log_event(LOG_INFO, "deployments renamed", "folder:s deployments:s", name, renamed);
+    free(renamed);
     if (generation->left_to)
         log_event(LOG_WARN, "a live executor has a newer folder: definitions and schedules stay",
                   "folder:s deployment:l newer:l", name, generation->deployment,

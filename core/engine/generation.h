@@ -9,6 +9,7 @@
 struct generation {
     struct generation *next; /* private: of those that an engine has loaded from its store */
     struct folder *folder;
+    const char *name; /* of its deployment; borrowed of the engine's settings or the folder */
     struct definitions definitions; /* its own; their ids are the store's once it is deployed */
     json_t *schedules, *versions;   /* see struct script_report */
     struct script *script;          /* NULL: its jobs run in other threads, each with a Lua state */
@@ -16,6 +17,7 @@ struct generation {
     int64_t deployment;             /* in the store; 0 until it is deployed */
     int64_t taken_back;             /* the newer deployment that counted until then; 0: none */
     int64_t left_to;                /* the newer one that a live executor has; 0: none */
+    json_t *renamed;                /* deployments that have its name now; NULL: none */
     int number;                     /* grows with each reload */
 };
 
@@ -34,13 +36,15 @@ void generation_free(struct generation *generation);
  * and the next call tries again. */
 void generation_freshen(struct generation *generation);
 
-/* Writes the user's files, the definitions and the schedules, and registers the deployment for
- * executors of this name. Of a folder that comes from the store only the registration is written.
- * With `takes_back` it counts although a live executor has a newer one. */
+/* Writes the user's files under the name that the settings say, or the folder has, the definitions
+ * and the schedules, and registers the deployment for executors of this name. Of a folder that
+ * comes from the store only the registration is written. With `takes_back` it counts although a
+ * live executor has a newer one. */
 bool generation_deploy(struct generation *generation, struct store *store,
-                       const char *executor_name, bool takes_back, time_ms now,
-                       struct error *error);
-/* Says in the log if a newer deployment counts beside it, or counted until now. */
+                       const struct settings *settings, const char *executor_name, bool takes_back,
+                       time_ms now, struct error *error);
+/* Says in the log if a newer deployment counts beside it, or counted until now, and which ones have
+ * its name from now on. */
 void generation_tell(const struct generation *generation);
 
 #endif

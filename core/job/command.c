@@ -31,7 +31,8 @@ enum key {
     KEY_ASSIGNEE = 1048576,
     KEY_CLAIM = 2097152,
     KEY_HIERARCHY = 4194304,
-    KEY_TERMS = 8388608
+    KEY_TERMS = 8388608,
+    KEY_NAME = 16777216
 };
 
 #define CYCLE_EXAMPLES "\"R/PT2H\" or \"0 3 * * *\""
@@ -96,6 +97,7 @@ static const struct {
     [COMMAND_REGISTER] = {"register", TARGET_DEPLOYMENT, 0, KEY_EXECUTOR},
     [COMMAND_UNREGISTER] = {"unregister", TARGET_DEPLOYMENT, 0, KEY_EXECUTOR},
     [COMMAND_DELETE_DEPLOYMENT] = {"delete_deployment", TARGET_DEPLOYMENT, 0, 0},
+    [COMMAND_RENAME_DEPLOYMENT] = {"rename_deployment", TARGET_DEPLOYMENT, KEY_NAME, 0},
     [COMMAND_BATCH_SEED] = {"batch_seed", TARGET_BATCH, 0, 0},
     [COMMAND_BATCH_MONITOR] = {"batch_monitor", TARGET_BATCH, 0, KEY_ENDED},
 };
@@ -218,6 +220,10 @@ static bool read_executor(struct command *command, const json_t *value, struct e
                                             &command->executor, error);
 }
 
+static bool read_name(struct command *command, const json_t *value, struct error *error) {
+    return read_term(command, "name", value, "the name of a deployment", &command->rename, error);
+}
+
 static bool read_version(struct command *command, const json_t *value, struct error *error) {
     return json_is_null(value) || json_whole(value, 1, INT64_MAX, &command->version) ||
            refuse(command, "version", value, "a whole number from 1", error);
@@ -263,6 +269,7 @@ static const struct {
     {"assignee", KEY_ASSIGNEE, read_assignee, 0},
     {"claim", KEY_CLAIM, NULL, offsetof(struct command, claims)},
     {"terms", KEY_TERMS, read_terms, 0},
+    {"name", KEY_NAME, read_name, 0},
     {"hierarchy", KEY_HIERARCHY, NULL, offsetof(struct command, hierarchy)},
 };
 #define KEYS (sizeof keys / sizeof *keys)
@@ -352,7 +359,9 @@ static bool read_target(struct command *command, const json_t *object, struct er
     case TARGET_EXECUTOR:
         return read_text(command, object, "executor", &command->executor, error);
     case TARGET_DEPLOYMENT:
-        return read_deployments(command, object, error);
+        return command->verb == COMMAND_RENAME_DEPLOYMENT
+                   ? read_text(command, object, "deployment", &command->folder, error)
+                   : read_deployments(command, object, error);
     }
     return error_set(error, ERROR_FAILED, "%s: no code reads its target", command->name);
 }

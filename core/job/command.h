@@ -61,6 +61,7 @@ enum command_verb {
     COMMAND_REGISTER,
     COMMAND_UNREGISTER,
     COMMAND_DELETE_DEPLOYMENT,
+    COMMAND_RENAME_DEPLOYMENT,
     COMMAND_BATCH_SEED, /* these two as effects only */
     COMMAND_BATCH_MONITOR,
     COMMAND_COUNT
@@ -89,14 +90,15 @@ struct command {
     const json_t *ids;   /* jobs, or ended jobs: an array of integers, or NULL, and then */
     const json_t *query; /* the filters they match */
     const char *definition, *instance, *schedule, *process;
-    int64_t version, task;     /* of a process by its number, 0: all; a user task */
-    const char *assignee;      /* of the task; NULL: nobody */
-    bool include_instances;    /* of a process: what runs of it */
-    bool hierarchy;            /* of an instance: those that it called, too */
-    bool claims;               /* the task must not be another one's */
-    const char *executor;      /* a name, or an id as text; of a registration the name, or NULL */
-    const json_t *terms;       /* what due dates of jobs come from now, by their ids; or NULL */
-    const json_t *deployments; /* ids: an array of integers, or one */
+    int64_t version, task;       /* of a process by its number, 0: all; a user task */
+    const char *assignee;        /* of the task; NULL: nobody */
+    bool include_instances;      /* of a process: what runs of it */
+    bool hierarchy;              /* of an instance: those that it called, too */
+    bool claims;                 /* the task must not be another one's */
+    const char *executor;        /* a name, or an id as text; of a registration the name, or NULL */
+    const json_t *terms;         /* what due dates of jobs come from now, by their ids; or NULL */
+    const json_t *deployments;   /* ids: an array of integers, or one */
+    const char *folder, *rename; /* the name of deployments, and the one that they get */
     int64_t incident, batch;
     const json_t *plan; /* of one run of history cleanup, see cleanup.h; NULL: it begins now */
     time_ms removal;    /* TIME_NEVER: kept for ever; TIME_NONE: by the time to live */
@@ -164,7 +166,7 @@ struct command_run {
  *   - `definition`, `schedule` or `process`: a name;
  *   - `instance`: a key;
  *   - `incident`, `batch` or `task`: an id;
- *   - `deployment`: an id, or several;
+ *   - `deployment`: an id, or several; of rename_deployment their name;
  *   - `executor`: a name, or an id as text;
  *   - `plan`: an object.
  * ERROR_INVALID: an unknown verb or key, with "did you mean"; a missing or bad value. */

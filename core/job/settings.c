@@ -25,6 +25,7 @@ static const struct setting table[] = {
     {"read_url", SETTING_STORE, FIELD(read_url), 1, 4096, NULL},
     {"state_dir", SETTING_TEXT, FIELD(state_dir), 1, 4000, "."},
     {"name", SETTING_TEXT, FIELD(name), 1, JOB_NAME_MAX, NULL},
+    {"deployment", SETTING_TEXT, FIELD(deployment), 1, JOB_NAME_MAX, NULL},
     {"who", SETTING_TEXT, FIELD(who), 1, JOB_NAME_MAX, NULL},
     {"zone", SETTING_TEXT, FIELD(zone), 1, 255, "UTC"},
     {"active", SETTING_BOOL, FIELD(active), 0, 0, "true"},

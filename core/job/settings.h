@@ -25,6 +25,7 @@ struct settings {
     char *read_url;   /* a replica of it, which is asked for lists; NULL: none */
     char *state_dir;  /* of crash slots of a store on a server, default the script folder */
     char *name;       /* executor name, default the host name */
+    char *deployment; /* how the script folder is called; NULL: as its path */
     /* executor */
     bool active;
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */

@@ -1,6 +1,7 @@
 #include "script/folder.h"
 #include "base/embedded.h"
 #include "script/files.h"
+#include "script/folder_name.h"
 #include <limits.h>
 #include <sha2.h>
 #include <stdatomic.h>
@@ -72,17 +73,12 @@ static struct folder *refuse_memory(struct error *error) {
     return NULL;
 }
 
-static const char *base_name(const char *path, char *buffer) {
-    const char *real = realpath(path, buffer);
-    const char *slash = real ? strrchr(real, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : "scripts";
-}
-
 struct folder *folder_read(const char *const *paths, size_t count, struct error *error) {
-    char buffer[PATH_MAX];
     struct files files = {0};
-    struct folder *folder =
-        count ? folder_new(paths[0], base_name(paths[0], buffer)) : folder_new("", "stock");
+    char *name = count ? folder_name_make(paths[0]) : strdup("stock");
+    const char *path = count ? paths[0] : "";
+    struct folder *folder = name ? folder_new(path, name) : NULL;
+    free(name);
     if (!folder)
         return refuse_memory(error);
     files.warnings = folder->warnings;

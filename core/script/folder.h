@@ -22,7 +22,7 @@ struct folder {
     size_t count; /* files, sorted by path, unique */
     struct folder_file *files;
     char *path;             /* as the user gave it, for messages; "" for none */
-    char *name;             /* of the deployment: the folder's base name */
+    char *name;             /* of the deployment, unless a setting says another one */
     char hash[FOLDER_HASH]; /* hex of the user's files (not the stock ones) */
     int64_t deployment;     /* of the store that the files come from; 0: from disk */
     bool all_stock;         /* has every stock handler, whatever the setting stock says */

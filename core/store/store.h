@@ -90,27 +90,28 @@ struct store_file {
 
 struct store_deployment {
     const char *name, *hash; /* the same name and hash: the same deployment */
+    const json_t *others;    /* names that the folder may have had; NULL: none */
     const struct store_file *files;
     size_t file_count;
     struct definitions *definitions; /* their ids are filled in */
     const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
     const json_t *processes;         /* of each { key, hash, path, kind, tag, properties, timers,
-                                        events, history_time_to_live }; NULL: none. A timer is
-                                        { activity, text, spec }, spec the keys of its job; an event
-                                        { kind, name, key, activity } */
+                                        events, history_time_to_live }, see version.h; NULL: none */
     bool takes_back;                 /* it counts although a live executor has a newer one */
     int64_t known; /* not 0: the store has this deployment; it is registered, no more is written */
     /* out; a deployment is newer if it was seen for the first time later: */
     int64_t left_to;    /* not 0: a live executor has this newer one, so nothing was changed; */
     int64_t taken_back; /* not 0: this newer one counted until now, and no longer does */
+    json_t *renamed; /* those that had another name until now, { id = that name }; the caller's */
 };
 
 /* In a transaction of its own if none is open. Registers it for `executor_name` (may be NULL). What
  * the folder schedules takes the place of what a folder of that name has scheduled before; a
- * schedule that did not change goes on. ERROR_CONFLICT: it belongs to a folder of another name.
- * An older folder that is known already changes neither definitions nor schedules while a live
- * executor has a newer one of that name. Without such an executor the store goes back to it, with
- * an entry in the operation log. */
+ * schedule that did not change goes on. ERROR_CONFLICT: it belongs to a folder of another name, or
+ * a live executor has one of this name with nothing in common. Others are renamed. An older folder
+ * that is known already changes neither definitions nor schedules while a live executor has a newer
+ * one of that name. Without such an executor the store goes back to it, with an entry in the
+ * operation log. */
 bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error);
 

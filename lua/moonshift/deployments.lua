@@ -49,6 +49,18 @@ function Engine:unregister(deployment, given)
   return self.core:command { verb = "unregister", deployment = id, executor = name }
 end
 
+--- Gives the deployments of a folder another name. Their schedules and processes go with them.
+---@param from string
+---@param to string
+---@return integer? touched how many; nil on failure: a live executor has one of them
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:rename_deployment(from, to)
+  options.value(from, "from", "name")
+  options.value(to, "to", "name")
+  return self.core:command { verb = "rename_deployment", deployment = from, name = to }
+end
+
 --- Removes a deployment that nothing needs, with its files.
 ---@param deployment integer|table its id, or its row
 ---@param given? { dry_run?: boolean } `dry_run`: asks, and removes nothing

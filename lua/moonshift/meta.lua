@@ -493,6 +493,7 @@ function Clock:is_virtual() end
 ---@field by_priority? boolean
 ---@field prefer_timers? boolean
 ---@field by_due_date? boolean
+---@field deployment? string how the script folder is called
 ---@field deployment_aware? boolean
 ---@field lane_scope? string
 ---@field aging? moonshift.span|false

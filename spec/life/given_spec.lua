@@ -12,12 +12,13 @@ local VALUES = { {}, { 1 }, { x = 1 }, true, false, 1.5, -1, 5, "high", "", func
 local ENGINE = {
   activate = { 1 }, activate_instance = { "x" }, activate_process = { "p" }, cancel = { 1 },
   cancel_instance = { 1 }, complete = { 1, {} }, correlate = { "m" }, dead_letter = { 1 },
-  delete = { 1 }, delete_deployment = { 1 }, drain = {}, execute = { 1 }, executors = {},
+  delete = { 1 }, delete_deployment = { 1 }, drain = {},
+  escalate = { 1, "c" }, execute = { 1 }, executors = {},
   recalculate_due = { 1 }, register = { 1 }, resolve = { 1 }, retry = { 1 },
   set_cycle = { 1, "R/PT1H" },
   set_due = { 1, "2030-01-01" }, set_priority = { 1, 5 }, set_retries = { 1, 2 },
   set_variables = { 1, {} }, start = { "p" }, suspend = { 1 }, suspend_instance = { "x" },
-  suspend_process = { "p" }, unregister = { 1 },
+  suspend_process = { "p" }, throw = { 1, "c" }, unregister = { 1 },
 }
 local BATCH = { delete = {}, suspend = {} }
 local DEFINITION = {

@@ -51,6 +51,12 @@ static bool delete_run(struct cli *cli, const struct flags *flags, struct error 
     return give_command(cli, flags, command, "deleted", error);
 }
 
+static bool rename_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    json_t *command = json_pack("{ss,ss,ss}", "verb", "rename_deployment", "deployment",
+                                flags->words[0], "name", flags->words[1]);
+    return give_command(cli, flags, command, "renamed", error);
+}
+
 static const struct flag delete_flags[] = {
     {"--dry-run", NULL, "say how many it would delete, change nothing"},
     {0},
@@ -78,5 +84,8 @@ const struct cli_command deployment_commands[] = {
      "Refused while jobs or executors need one, and for the newest of each name. What became of "
      "their jobs stays in the log.",
      delete_flags, 1, -1, false, false, delete_run},
+    {"deployment rename", "OLD NEW", "give the deployments of a folder another name",
+     "Their schedules and processes go with them. Refused while a live executor has one of them.",
+     NULL, 2, 2, false, false, rename_run},
     {0},
 };

@@ -93,6 +93,7 @@ static const struct {
     {"deployment list", LINE("deployment list")},
     {"deployment register", LINE("deployment register 4 --name node-2")},
     {"deployment unregister", LINE("deployment unregister 4 --name node-2")},
+    {"deployment rename", LINE("deployment rename 20261127 shop")},
     {"deployment delete", LINE("deployment delete 4 5") LINE("deployment delete 4 --dry-run")},
     {"executor list", LINE("executor list") LINE("executor list --gone")},
     {"executor drain", LINE("executor drain node-1")},

@@ -226,14 +226,15 @@ static bool deploy(struct cli *cli, struct error *error) {
     if (!engine)
         return false;
     const struct folder *folder = cli->folder;
+    const char *name = cli->settings.deployment ? cli->settings.deployment : folder->name;
     if (cli->json)
-        return output_json(json_pack("{ss ss sI so*}", "name", folder->name, "hash", folder->hash,
+        return output_json(json_pack("{ss ss sI so*}", "name", name, "hash", folder->hash,
                                      "definitions", (json_int_t)count, "rolled_back",
                                      newer ? json_integer(newer) : NULL),
                            error);
     if (newer)
         snprintf(taken, sizeof taken, ", rolled back from deployment %lld", (long long)newer);
-    output_add("%s: %zu handlers, %.12s%s\n", folder->name, count, folder->hash, taken);
+    output_add("%s: %zu handlers, %.12s%s\n", name, count, folder->hash, taken);
     return true;
 }
 
@@ -299,12 +300,12 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
 /* A directory, or a deployment of the store. */
 static bool source_read(struct cli *cli, const struct flags *flags, struct error *error) {
     const char *name = flags_text(flags, "--deployment");
-    if (!name)
-        return setup_settings(cli, flags, error);
-    if (flags->word_count > 0 || flags_has(flags, "-C"))
+    if (name && flags->word_count > 1)
         return error_set(error, ERROR_USAGE,
-                         "--deployment \"%s\": the folder is given twice (\"%s\")", name,
-                         flags->word_count > 0 ? flags->words[0] : flags_text(flags, "-C"));
+                         "--deployment \"%s\": %d folders cannot have one name (expected one)",
+                         name, flags->word_count);
+    if (!name || flags->word_count > 0 || flags_has(flags, "-C"))
+        return setup_settings(cli, flags, error);
     if (flags_has(flags, "--watch"))
         return error_set(error, ERROR_USAGE,
                          "--watch looks at a folder (expected DIR instead of --deployment)");
@@ -325,7 +326,8 @@ static bool run_run(struct cli *cli, const struct flags *flags, struct error *er
 static const struct flag run_flags[] = {
     {"--workers", "N", "worker threads (else one per processor)"},
     {"--priority-range", "MIN:MAX", "run jobs of these priorities only; either side may be empty"},
-    {"--deployment", "NAME", "run the store's deployment of this name, and follow newer ones"},
+    {"--deployment", "NAME",
+     "without DIR: run the store's deployment of this name, and follow newer ones"},
     {"--drain", NULL, "end when nothing is left that is due"},
     {"--watch", NULL, "load the folders again when they change, show what handlers print"},
     {"--log-format", "FORMAT", "logfmt or json; also on a terminal"},

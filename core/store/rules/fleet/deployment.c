@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "job/command.h"
 #include "store/rules/fleet/executor_list.h"
+#include "store/rules/fleet/rename.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/place/backlog.h"
@@ -220,6 +221,105 @@ static bool deploy_known_one(struct store *store, const struct store_deployment 
            deploy_register(store, executor_name, *id, error);
 }
 
+/* ---- the name ---- */
+
+/* A file by which a folder is known. */
+static bool is_known_by(const char *path) {
+    static const char *const kinds[] = {"handlers/", "processes/", "schedules/"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(path, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool has_file(const struct store_deployment *deployment, const char *path) {
+    for (size_t i = 0; i < deployment->file_count; i++)
+        if (strcmp(deployment->files[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* YES: the deployment `other`, if it has this name, has handlers and the like, and none of them is
+ * here. */
+static enum answer deploy_strange(struct store *store, const struct store_deployment *deployment,
+                                  int64_t other, const char *name, struct error *error) {
+    bool any = false, shared = false;
+    for (size_t i = 0; i < deployment->file_count; i++)
+        any = any || is_known_by(deployment->files[i].path);
+    struct row *row = db_query(&store->db, error,
+                               "SELECT f.path FROM deployment_file f JOIN deployment d"
+                               " ON d.id=f.deployment WHERE d.id=?1 AND d.name=?2",
+                               "it", other, name);
+    enum answer step = row ? YES : FAILED;
+    bool known = false;
+    while (step == YES && (step = db_step(&store->db, row, error)) == YES) {
+        const char *path = row_text(row, 0);
+        known = known || is_known_by(path);
+        shared = shared || (is_known_by(path) && has_file(deployment, path));
+    }
+    if (step == FAILED)
+        return FAILED;
+    return any && known && !shared ? YES : NO;
+}
+
+/* Two applications that share a store and a name would take each other's schedules away. */
+static bool deploy_alone(struct store *store, const struct store_deployment *deployment,
+                         const struct executor_list *executors, struct error *error) {
+    for (size_t i = 0; i < executors->count; i++) {
+        const struct executor_info *info = &executors->list[i];
+        int64_t has = json_integer_value(json_object_get(info->settings, "deployment"));
+        bool lives = info->standing == STANDING_LIVE || info->standing == STANDING_DRAINING;
+        if (!lives || info->id == store->self.id || !has)
+            continue;
+        enum answer strange = deploy_strange(store, deployment, has, deployment->name, error);
+        if (strange == YES)
+            return error_set(error, ERROR_CONFLICT,
+                             "folder \"%.255s\": executor \"%.255s\" (%lld) has another folder of "
+                             "this name, and no handler, process or schedule is in both (expected "
+                             "another name, by the setting deployment)",
+                             deployment->name, info->name, (long long)info->id);
+        if (strange == FAILED)
+            return false;
+    }
+    return true;
+}
+
+/* Another application may be called so: it keeps its name. */
+static bool deploy_rename(struct store *store, struct store_deployment *deployment,
+                          const struct executor_list *executors, const char *other,
+                          struct error *error) {
+    int64_t newest = 0;
+    enum answer found =
+        db_value(&store->db, error, &newest,
+                 "SELECT id FROM deployment WHERE name=?1 ORDER BY id DESC LIMIT 1", "t", other);
+    enum answer strange =
+        found == YES ? deploy_strange(store, deployment, newest, other, error) : found;
+    if (found != YES || strange != NO)
+        return found != FAILED && strange != FAILED;
+    return deployments_rename(store, executors, other, deployment->name, deployment->renamed,
+                              error);
+}
+
+/* Deployments of the same folder that were called by another part of its path. */
+static bool deploy_called(struct store *store, struct store_deployment *deployment, time_ms now,
+                          struct error *error) {
+    struct executor_list executors = {0};
+    size_t i;
+    json_t *other;
+    deployment->renamed = json_object();
+    bool done = deployment->renamed && executor_list_take(&executors, store, false, now, error) &&
+                deploy_alone(store, deployment, &executors, error);
+    json_array_foreach(deployment->others, i, other)
+        done =
+            done && deploy_rename(store, deployment, &executors, json_string_value(other), error);
+    executor_list_clear(&executors);
+    if (!done || json_object_size(deployment->renamed) == 0) {
+        json_decref(deployment->renamed);
+        deployment->renamed = NULL;
+    }
+    return done;
+}
+
 /* ---- the whole ---- */
 
 static bool deploy_definitions(struct store *store, const struct store_deployment *deployment,
@@ -250,7 +350,8 @@ static bool deploy_write(struct store *store, struct store_deployment *deploymen
                          const char *executor_name, time_ms now, int64_t *id, struct error *error) {
     if (deployment->known)
         return deploy_known_one(store, deployment, executor_name, id, error);
-    if (!deploy_insert(store, deployment, now, id, error) ||
+    if (!deploy_called(store, deployment, now, error) ||
+        !deploy_insert(store, deployment, now, id, error) ||
         (!deployment->takes_back &&
          !deploy_newer(store, deployment, *id, now, &deployment->left_to, error)))
         return false;

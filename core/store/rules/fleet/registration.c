@@ -1,6 +1,7 @@
 /* registration.c - whose deployments a deployment-aware executor serves, kept per executor name:
  * loading registers, and so does an operator by hand (rules §13). */
 #include "store/rules/fleet/commands.h"
+#include "store/rules/fleet/rename.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 
@@ -60,6 +61,8 @@ static size_t deployment_count(const struct command *command) {
 
 bool deployment_command(struct store *store, const struct command *command, size_t *touched,
                         time_ms now, struct error *error) {
+    if (command->verb == COMMAND_RENAME_DEPLOYMENT)
+        return rename_command(store, command, touched, now, error);
     for (size_t i = 0; i < deployment_count(command); i++) {
         size_t changed = 0;
         if (!deployment_one(store, command, deployment_id(command, i), &changed, now, error))

@@ -56,8 +56,8 @@ describe("run", function()
     place.run("deploy", place.path)
     local name = place.path:match("[^/]+$")
     refused(4, ('no deployment "shop" (expected "%s")'):format(name), "--deployment", "shop")
-    refused(2, ('--deployment "shop": the folder is given twice ("%s")'):format(place.path),
-      "--deployment", "shop", place.path)
+    refused(2, '--deployment "shop": 2 folders cannot have one name (expected one)',
+      "--deployment", "shop", place.path, place.path)
     refused(2, "--watch looks at a folder (expected DIR instead of --deployment)", "--deployment",
       name, "--watch")
     process.change(place.store, "DELETE FROM deployment")
