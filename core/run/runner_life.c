@@ -2,8 +2,10 @@
 #include "base/log.h"
 #include "job/store_url.h"
 #include "run/runner_state.h"
+#include "time/cron.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ms. TERM takes a second longer than shutdown_wait, the last writes included. */
 enum { CUT_WAIT = 500, HURRY_WAIT = 200 };
@@ -82,6 +84,34 @@ static void started(struct runner *runner) {
               generations->list[0]->deployment);
 }
 
+/* Runs a schedule of the folder that has at = "start", unless it is paused. */
+static bool run_start(struct runner *runner, const json_t *row, time_ms now, struct error *error) {
+    struct command_run run = {0};
+    const char *cycle = json_string_value(json_object_get(row, "cycle"));
+    const char *source = json_string_value(json_object_get(row, "source"));
+    if (!cycle || strcmp(cycle, CRON_START) != 0 || json_is_true(json_object_get(row, "paused")) ||
+        !source || strcmp(source, runner->options.folder->name) != 0)
+        return true;
+    json_t *command =
+        json_pack("{ss sO}", "verb", "run_schedule", "schedule", json_object_get(row, "name"));
+    bool done =
+        command ? store_command(runner->store, command, &run, now, error) : error_no_memory(error);
+    json_decref(command);
+    return done;
+}
+
+static bool run_starts(struct runner *runner, struct error *error) {
+    time_ms now = clock_now(runner->options.clock);
+    json_t *question = json_object();
+    json_t *rows = store_ask(runner->store, ASK_SCHEDULES, question, now, error);
+    bool done = rows != NULL;
+    for (size_t i = 0; done && i < json_array_size(rows); i++)
+        done = run_start(runner, json_array_get(rows, i), now, error);
+    json_decref(rows);
+    json_decref(question);
+    return done;
+}
+
 /* Its own copies: a handler or a reload that does not end keeps using them. */
 static bool keep_options(struct runner *runner, const struct runner_options *options,
                          struct error *error) {
@@ -97,7 +127,7 @@ static bool begin(struct runner *runner, const struct runner_options *options,
                   struct error *error) {
     if (!keep_options(runner, options, error) || !open_engine(runner, error))
         return false;
-    if (!join_store(runner, error) || !join_pool(runner, error))
+    if (!join_store(runner, error) || !join_pool(runner, error) || !run_starts(runner, error))
         return false;
     runner->rang = runner->untidy = runner->heard = true;
     runner->asked_for = options->folder->deployment;

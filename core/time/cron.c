@@ -136,6 +136,8 @@ static time_ms next_elapsed(const struct cron *cron, const struct zone *zone, ti
 }
 
 time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms after) {
+    if (!cron->months)
+        return TIME_NEVER;
     time_ms next = cron->frequent ? next_elapsed(cron, zone, after) : next_fixed(cron, zone, after);
     return next > after && next <= TIME_LAST ? next : TIME_NEVER;
 }

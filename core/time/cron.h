@@ -3,9 +3,10 @@
  *
  * Names (JAN, MON; in any case), ranges (1-5, FRI-SUN; 22-2 is refused), lists, steps (a/n, *,
  * a-b/n), L, L-n, nW, LW, d#n, dL, ? as *, and @yearly @annually @monthly @weekly @daily @midnight
- * @hourly. Day of week 0-7, 0 and 7 are Sunday. With both days set, five fields mean or (cron), six
- * and seven mean and (Spring, Quartz). A day field that begins with * or ? is not set. A day that a
- * month does not have (31, 31W, L-30, MON#5) is left out in it. */
+ * @hourly, and @reboot, which never matches. Day of week 0-7, 0 and 7 are Sunday. With both days
+ * set, five fields mean or (cron), six and seven mean and (Spring, Quartz). A day field that begins
+ * with * or ? is not set. A day that a month does not have (31, 31W, L-30, MON#5) is left out in
+ * it. */
 #ifndef MOONSHIFT_TIME_CRON_H
 #define MOONSHIFT_TIME_CRON_H
 
@@ -26,6 +27,8 @@ struct cron {
     bool some_years;         /* seven: only those of `years`, bit n: the year CRON_YEAR_FIRST + n */
     uint64_t years[3];
 };
+
+#define CRON_START "@reboot" /* no date: of what runs as an executor starts */
 
 enum { CRON_YEAR_FIRST = 1970, CRON_YEAR_LAST = 2099 };
 

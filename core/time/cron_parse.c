@@ -310,6 +310,8 @@ static bool read_macro(struct reader *reader) {
     size_t size = strlen(reader->at);
     while (size > 0 && is_blank(reader->at[size - 1]))
         size--;
+    if (size == strlen(CRON_START) && !strncasecmp(CRON_START, reader->at, size))
+        return true;
     for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
         if (strlen(macros[i].name) == size && !strncasecmp(macros[i].name, reader->at, size)) {
             struct reader inner = {macros[i].text, macros[i].text, MINUTE, reader->cron, NULL};

@@ -192,8 +192,9 @@ local function file_text(job)
     add("-- %s\n", comment)
   end
   add("-- crontab, line %d: %s\nreturn {\n  handler = \"shell\",\n", job.line, job.source)
-  add("  cycle = %s,\n", quoted(job.cycle))
-  if job.zone then
+  local starts = job.cycle == "@reboot"
+  add(starts and "  at = %s,\n" or "  cycle = %s,\n", quoted(starts and "start" or job.cycle))
+  if job.zone and not starts then
     add("  zone = %s,\n", quoted(job.zone))
   end
   add("  payload = {\n    command = %s,\n", quoted(job.command))
@@ -281,7 +282,7 @@ function Reader:times(line)
   local word = macro:lower()
   if word == "@every_minute" then
     return "* * * * *", rest
-  elseif MACROS[word] then
+  elseif word == "@reboot" or MACROS[word] then
     return word, rest
   end
   local span = word == "@every" and rest:match("^%S+")

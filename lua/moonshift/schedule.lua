@@ -10,8 +10,11 @@ local schedule = {}
 local KEYS = {
   "handler", "cycle", "zone", "misfire", "payload", "priority", "lane", "exclusive", "instance",
   "root", "activity", "retries", "tenant", "category", "description", "overlap", "jitter",
-  "catch_up",
+  "catch_up", "at",
 }
+-- What belongs to dates, which a schedule with at = "start" has none of.
+local DATED = { "cycle", "zone", "misfire", "overlap", "jitter", "catch_up" }
+local START = "@reboot" -- the cycle of such a schedule
 
 local function check_keys(value, report)
   local known, fine = {}, true
@@ -36,6 +39,23 @@ local function check_handler(value, handlers, report)
     report(('unknown handler "%s"%s'):format(value,
       meant(value, handlers, " (expected a handler of this folder)")), "handler")
     return false
+  end
+  return true
+end
+
+-- Whether it runs as an executor starts; nil: its `at` was refused.
+local function starts(value, report)
+  if value.at == nil then
+    return false
+  elseif value.at ~= "start" then
+    report(('at: got %s (expected "start", or a cycle)'):format(show(value.at)), "at")
+    return nil
+  end
+  for _, key in ipairs(DATED) do
+    if value[key] ~= nil then
+      report(('%s: expected none beside at = "start"'):format(key), key)
+      return nil
+    end
   end
   return true
 end
@@ -83,7 +103,8 @@ function schedule.read(name, path, value, context, report)
   end
   local fine = check_keys(value, report)
   fine = check_handler(value.handler, context.handlers, report) and fine
-  if value.cycle == nil then
+  local started = starts(value, report)
+  if value.cycle == nil and started == false then
     report('cycle is missing (expected one such as "0 8 * * *" or "R/PT5M")', "cycle")
     return nil
   end
@@ -91,9 +112,10 @@ function schedule.read(name, path, value, context, report)
   for _, key in ipairs(KEYS) do
     spec[key] = value[key]
   end
-  spec.description = nil
+  spec.description, spec.at = nil, nil
+  spec.cycle = started and START or spec.cycle
   local good, message = nil, nil
-  if fine then
+  if fine and started ~= nil then
     good, message = context.check_spec(spec)
   end
   if message then

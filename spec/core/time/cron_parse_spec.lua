@@ -20,6 +20,10 @@ describe("a cron text", function()
     same("30 8 * * *", "0 30 8 * * *")
   end)
 
+  it("may be @reboot, which has no date", function()
+    assert.same({}, (rules.dates("@reboot", nil, rules.time "2026-01-01", 9)))
+  end)
+
   it("may have years behind them", function()
     same("30 8 * * *", "0 30 8 * * * *")
     local dates = assert(rules.dates("0 0 0 1 6 ? 2027,2030/20", nil, rules.time "2026-01-01", 9))
@@ -119,7 +123,7 @@ describe("a cron text", function()
     ["0 0 30 2 *"] = "there is no such date (position 5)",
     ["0 0 0 31 4,6 ?"] = "there is no such date (position 7)",
     ["0 0 0 1-7 * MON#2"] = "there is no such date (position 7)",
-    ["@reboot"] = "expected @yearly, @monthly, @weekly, @daily, @hourly or fields (position 1)",
+    ["@rebooted"] = "expected @yearly, @monthly, @weekly, @daily, @hourly or fields (position 1)",
     ["@daily 1"] = "expected @yearly, @monthly, @weekly, @daily, @hourly or fields (position 1)",
   } do
     it(("is not %q"):format(text), function()

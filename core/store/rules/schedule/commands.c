@@ -1,11 +1,14 @@
 /* commands.c - what an operator does to a schedule: pause, resume, run now (rules §20). */
 #include "store/rules/create/create.h"
 #include "store/rules/create/occurrence.h"
+#include "store/rules/ground/defined.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/job/job_commands.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/schedule/schedule.h"
+#include "time/cron.h"
 #include <stdio.h>
+#include <string.h>
 
 struct kept {
     int64_t job; /* the one that waits; 0: none */
@@ -81,19 +84,79 @@ static bool kept_waits(const struct kept *kept, const char *name, struct error *
                                   name);
 }
 
+static bool waiting_run(struct store *store, const char *name, int64_t waits, int64_t *id,
+                        time_ms now, struct error *error) {
+    struct job *waiting = NULL;
+    bool done = row_job(store, waits, &waiting, error) == YES &&
+                copy_create(store, waiting, id, now, error) &&
+                occurrence_begin(store, name, *id, now, error);
+    job_free(waiting);
+    return done;
+}
+
+/* ---- of what runs as an executor starts, no job waits ---- */
+
+/* NO: it has dates. *spec: what is declared, without its cycle; a new reference. */
+static enum answer start_find(struct store *store, const char *name, json_t **spec,
+                              struct error *error) {
+    struct row *row =
+        db_query(&store->db, error, "SELECT spec FROM schedule WHERE name=?1", "t", name);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step;
+    *spec = json_loads(row_text(row, 0), 0, NULL);
+    row_done(row);
+    const char *cycle = json_string_value(json_object_get(*spec, "cycle"));
+    if (cycle && strcmp(cycle, CRON_START) == 0)
+        return json_object_del(*spec, "cycle"), YES;
+    json_decref(*spec);
+    *spec = NULL;
+    return NO;
+}
+
+static bool start_create(struct store *store, const char *name, json_t *declared, int64_t *id,
+                         time_ms now, struct error *error) {
+    struct spec_rules rules = spec_rules(store->rules);
+    struct job_spec spec = {0};
+    struct defined defined;
+    rules.schedule = true;
+    bool done = job_spec_read(&spec, declared, &rules, now, error) &&
+                defined_read(store, spec.job.handler, &defined, error);
+    if (done) {
+        if (!spec.retries_given)
+            spec.job.retries = 0;
+        defined_apply(&defined, store, &spec);
+        if (spec.job.retries < 1)
+            spec.job.retries = rules.retries;
+        spec.job.schedule = name;
+        done = store_create(store, &spec, 0, now, error);
+        *id = spec.reply.id;
+    }
+    job_spec_clear(&spec);
+    return done;
+}
+
+static bool start_run(struct store *store, const char *name, int64_t *id, time_ms now,
+                      struct error *error) {
+    const struct kept none = {0};
+    json_t *spec = NULL;
+    enum answer starts = start_find(store, name, &spec, error);
+    bool done = starts == YES ? start_create(store, name, spec, id, now, error)
+                              : starts == NO && kept_waits(&none, name, error);
+    json_decref(spec);
+    return done;
+}
+
 static bool schedule_run(struct store *store, const struct command *command, int64_t *id,
                          time_ms now, struct error *error) {
     struct kept kept;
-    struct job *waiting = NULL;
     char entity[JOB_NAME_MAX + 32], text[32];
-    snprintf(entity, sizeof entity, "schedule \"%.255s\"", command->schedule);
-    if (!kept_find(store, command->schedule, &kept, error) ||
-        !kept_waits(&kept, command->schedule, error))
+    const char *name = command->schedule;
+    snprintf(entity, sizeof entity, "schedule \"%.255s\"", name);
+    if (!kept_find(store, name, &kept, error))
         return false;
-    bool done = row_job(store, kept.job, &waiting, error) == YES &&
-                copy_create(store, waiting, id, now, error) &&
-                occurrence_begin(store, command->schedule, *id, now, error);
-    job_free(waiting);
+    bool done = kept.job ? waiting_run(store, name, kept.job, id, now, error)
+                         : start_run(store, name, id, now, error);
     snprintf(text, sizeof text, "job %lld", (long long)*id);
     return done && operation_write(store, command->name, entity, 1, NULL, text, now, error);
 }
@@ -108,9 +171,13 @@ bool schedule_command(struct store *store, const struct command *command, int64_
 bool schedule_preview(struct store *store, const struct command *command, int64_t *count,
                       struct error *error) {
     struct kept kept;
+    json_t *spec = NULL;
     bool runs = command->verb == COMMAND_RUN_SCHEDULE;
-    if (!kept_find(store, command->schedule, &kept, error) ||
-        (runs && !kept_waits(&kept, command->schedule, error)))
+    if (!kept_find(store, command->schedule, &kept, error))
+        return false;
+    bool starts = !kept.job && start_find(store, command->schedule, &spec, error) == YES;
+    json_decref(spec);
+    if (runs && !starts && !kept_waits(&kept, command->schedule, error))
         return false;
     *count = runs || kept.paused != (command->verb == COMMAND_PAUSE_SCHEDULE);
     return true;

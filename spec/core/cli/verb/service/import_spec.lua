@@ -96,6 +96,14 @@ MAILTO=""
     assert.equal("0 0 * * *", schedule("c").cycle)
   end)
 
+  it("writes a schedule of the start for @reboot", function()
+    import("@reboot /opt/start.sh --now\n")
+    local start = schedule "start"
+    assert.same({ "start", "/opt/start.sh --now" }, { start.at, start.payload.command })
+    assert.same({}, { start.cycle, start.zone })
+    assert.equal(0, (place.run("check")))
+  end)
+
   it("takes a user from each line with --system", function()
     import("17 * * * * root cd / && run-parts /etc/cron.hourly\n@daily www-data /opt/x\n",
       "--system")
