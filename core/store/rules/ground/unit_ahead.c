@@ -191,7 +191,7 @@ static const char *wait_read(struct unit_ahead *ahead, const char *at, int *coun
 static bool waits_read(struct unit_ahead *ahead, int64_t instance, const char *waits) {
     int counts[ASKED_LOCK] = {0};
     for (size_t i = 0; i < ahead->count; i++)
-        if (ahead->list[i].of != instance || ahead->list[i].what == ASKED_LOCK)
+        if (ahead->list[i].of != instance || ahead->list[i].what >= ASKED_LOCK)
             return false;
     for (const char *at = waits; *at;)
         at = wait_read(ahead, at, counts);

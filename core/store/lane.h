@@ -1,0 +1,68 @@
+/* lane.h - the lanes that commands to processes hold while they walk. */
+#ifndef MOONSHIFT_STORE_LANE_H
+#define MOONSHIFT_STORE_LANE_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "job/job.h"
+#include <jansson.h>
+
+struct store;
+
+/* A lane that a command to a process holds. */
+struct lane_hold {
+    int64_t lane, token; /* token 0: it is not held */
+};
+
+/* What runs in the lane of an instance. */
+struct lane_run {
+    bool held;                       /* something does */
+    int64_t job, token, owner;       /* job 0: a command */
+    char activity[JOB_NAME_MAX + 1]; /* of the job */
+};
+/* What runs in this lane, or holds it. Runs of processes that have died do not count. */
+bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, struct error *error);
+/* A lane that a command wants until an instant, and the instance whose frame it is about to read.
+ */
+struct lane_want {
+    struct lane_hold hold; /* in: the lane; out: the token, and the lane beside it if `ends` */
+    int64_t instance;
+    bool ends; /* it does not mind a run, but what other commands hold */
+    time_ms now, until;
+    int64_t rev; /* out: of the frame; 0: it has ended, or had to be taken from the dead */
+};
+/* Holds it in a transaction of its own. NO: it is taken. */
+enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error);
+/* What a command to a process is about, of which one is given: */
+struct store_reach {
+    const char *process;       /* the key of one that begins an instance, */
+    int64_t instance, task;    /* an instance, an open task, */
+    const char *message, *key; /* or the only receiver of a message: see struct message_to */
+    int64_t receiver, token;
+    const char *business_key;
+    bool by_root;          /* the lane is that of the root */
+    time_ms now, until;    /* the lane is held until then */
+    struct lane_hold hold; /* out: token 0: it is not held */
+    json_t *frame;         /* out: of the instance, see ASK_FRAME; NULL: it begins one */
+    json_t *found;         /* out: the version, or { instance, token, activity } */
+};
+/* Reads it and holds the lane of its instance, where that is one request, in a transaction of its
+ * own. The command that is written next (store_unit) may be one, too. NO: all has to be asked for
+ * one by one, or is not there. store_reach_clear in any case. */
+enum answer store_reach(struct store *store, struct store_reach *reach, struct error *error);
+void store_reach_clear(struct store_reach *reach);
+/* Holds lanes, in the order of their numbers, in a transaction of its own, up to the first that is
+ * taken: *held of them, with their tokens and revs. */
+bool store_lanes_hold(struct store *store, struct lane_want *wants, size_t count, size_t *held,
+                      struct error *error);
+/* Insists on a lane that is held, in the open transaction, with the lane beside it: until that is
+ * released too, no unit of its instance that is not in the lane is written. *beside: its hold. */
+bool store_lane_insist(struct store *store, const struct lane_hold *hold, struct lane_hold *beside,
+                       struct error *error);
+/* Moves on when it is free again, in the open transaction. */
+bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_ms until,
+                       struct error *error);
+/* Releases it, in the open transaction. */
+bool store_lane_release(struct store *store, const struct lane_hold *hold, struct error *error);
+
+#endif
