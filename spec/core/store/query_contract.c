@@ -82,7 +82,7 @@ static void refuses(struct contract *c) {
         {"{\"handlr\":\"x\"}", "unknown filter \"handlr\" (did you mean \"handler\"?)"},
         {"{\"zzzzzzzz\":1}", "unknown filter \"zzzzzzzz\""},
         {"{\"id\":\"x\"}", "filter \"id\": expected an integer or a list of integers"},
-        {"{\"lane\":1}", "filter \"lane\": expected a text or a list of texts"},
+        {"{\"lane\":1.5}", "filter \"lane\": expected a text or a list of texts"},
         {"{\"locked\":1}", "filter \"locked\": expected true or false"},
         {"{\"min_priority\":1.5}", "filter \"min_priority\": expected an integer"},
         {"{\"due_before\":1}",

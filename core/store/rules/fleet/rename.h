@@ -1,4 +1,4 @@
-/* rename.h - deployments get another name: that of their script folder has changed (rules §13). */
+/* rename.h - deployments get another name: that of their script folder has changed. */
 #ifndef MOONSHIFT_STORE_RULES_FLEET_RENAME_H
 #define MOONSHIFT_STORE_RULES_FLEET_RENAME_H
 
