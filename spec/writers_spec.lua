@@ -83,6 +83,10 @@ local writers = {
   -- Of processes: a file a table, and a server many rows at a time.
   process = { rules "process/version" },
   process_version = { rules "process/version", rules "fleet/rename" },
+  body = { rules "process/turn", server "turn/set" },
+  -- The frame is written with the commit.
+  body_turn = { rules "process/turn", rules "ground/frames", server "turn/set",
+    server "turn/unit_rows" },
   instance = { rules "process/instance", rules "ground/frames", server "turn/set",
     server "turn/unit_rows" },
   subscription = { rules "process/subscription", server "turn/unit_rows" },

@@ -44,6 +44,8 @@ enum ask_kind {
     ASK_WALK,
     ASK_INSTANCE,
     ASK_FRAME,
+    ASK_BODY,
+    ASK_TURNS,
     ASK_LARGE_VALUE,
     ASK_VERSION,
     ASK_RECEIVERS,

@@ -70,6 +70,11 @@
     FIELD(version,         ID,     NULL,              MADE,   version,         OTHER, NEVER)   \
     FIELD(frame_rev,       ID,     NULL,              MADE,   frame_rev,       OTHER, NEVER)   \
     FIELD(frame,           TEXT,   NULL,              MADE,   frame,           OTHER, NEVER)   \
+    FIELD(around_rev,      ID,     NULL,              MADE,   around_rev,      OTHER, NEVER)   \
+    FIELD(around,          TEXT,   NULL,              MADE,   around,          OTHER, NEVER)   \
+    FIELD(body,            ID,     NULL,              MADE,   body,            OTHER, NEVER)   \
+    FIELD(body_token,      ID,     NULL,              MADE,   body_token,      OTHER, NEVER)   \
+    FIELD(body_seen,       ID,     NULL,              MADE,   body_seen,       OTHER, NEVER)   \
     FIELD(parent,          ID,     NULL,              MADE,   parent,          OTHER, NEVER)   \
     FIELD(business_key,    TEXT,   NULL,              MADE,   business_key,    OTHER, NEVER)   \
     FIELD(kept,            TEXT,   NULL,              MADE,   kept,            OTHER, NEVER)   \

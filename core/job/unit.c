@@ -35,7 +35,24 @@ char *unit_text(struct unit *unit, const char *text, size_t size) {
     return copy;
 }
 
+static void show_turn(const struct unit *unit, const struct unit_turn *one, struct job *job,
+                      bool with_frame) {
+    job->version = one->version;
+    job->body = one->body;
+    job->body_token = one->body_token;
+    job->frame_rev = with_frame ? unit->rev : 0;
+    job->frame = with_frame ? one->frame : NULL;
+    job->parent = one->parent;
+    job->business_key = one->key;
+}
+
 void unit_show(const struct unit *unit, struct job *job, bool with_frame) {
+    const int64_t turn = turn_of_token(job->execution);
+    for (size_t i = 0; unit && turn && i < unit->turn_count; i++)
+        if (unit->turns[i].id == turn)
+            show_turn(unit, &unit->turns[i], job, with_frame);
+    if (turn)
+        return;
     for (size_t i = 0; unit && job->instance_id && i < unit->instance_count; i++)
         if (unit->instances[i].id == job->instance_id) {
             job->version = unit->instances[i].version;

@@ -30,6 +30,50 @@ struct unit_instance {
                               stuck and goes on; NULL: it neither was nor is */
 };
 
+/* What the unit leaves of a turn that stands outside of the frame of its instance. */
+struct unit_turn {
+    int64_t id, instance;
+    int64_t body, body_token;      /* its row, and its token in the frame */
+    int64_t rev;                   /* as of an instance; 0: the unit began the turn */
+    int64_t version, parent, root; /* of its instance, */
+    const char *key, *tenant;      /* as in its row */
+    const char *frame;             /* JSON; NULL: the turn has ended */
+};
+
+/* The turns outside of the frame have negative tokens: -(turn << TURN_BITS) - the number in its own
+ * frame. */
+enum { TURN_BITS = 20 };
+/* The turn that has the token; 0: the frame of the instance has it. */
+static inline int64_t turn_of_token(int64_t token) {
+    return token < 0 ? -token >> TURN_BITS : 0;
+}
+/* The token of a number in the frame of a turn; turn 0: in that of an instance. */
+static inline int64_t turn_token(int64_t turn, int64_t number) {
+    return turn ? -(turn << TURN_BITS) - number : number;
+}
+/* All tokens of a turn; turn 0: all that are in frames of instances. */
+struct token_range {
+    int64_t first, last;
+};
+static inline struct token_range turn_tokens(int64_t turn) {
+    if (!turn)
+        return (struct token_range){0, INT64_MAX};
+    return (struct token_range){turn_token(turn + 1, -1), turn_token(turn, 1)};
+}
+
+/* What happens to a body whose turns stand outside. */
+struct unit_body {
+    int64_t id, instance;
+    int64_t token;        /* in the frame, */
+    const char *activity; /* and there, of a body that */
+    int64_t version;      /* of its process, */
+    int64_t turns;        /* begins with so many turns; 0: it is there already */
+    int64_t ended;        /* turns that end with the unit */
+    int64_t seen;         /* the count of ended turns that was read, and one; 0: it was not */
+    int64_t closed;       /* 1: it ends */
+    int64_t clear;        /* 1: a page of its turns goes */
+};
+
 /* What waited for a token, and waits no longer. */
 enum unit_waits { UNIT_JOB = 1, UNIT_SUBSCRIPTION = 2, UNIT_TASK = 4 };
 struct unit_wait {
@@ -91,8 +135,10 @@ struct unit {
     struct unit_message *messages;
     struct unit_searched *searched;
     struct unit_value *values;
+    struct unit_turn *turns;
+    struct unit_body *bodies;
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
-    size_t searched_count, value_count;
+    size_t searched_count, value_count, turn_count, body_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     bool contends;    /* a handler has read a variable that it writes: it may have to be called
                          again if another unit is first */

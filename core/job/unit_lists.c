@@ -57,6 +57,20 @@ static const struct unit_member value_members[] = {
     MEMBER(value, TEXT, data),       {NULL, UNIT_NUMBER, 0},
 };
 
+static const struct unit_member turn_members[] = {
+    MEMBER(turn, NUMBER, id),         MEMBER(turn, NUMBER, instance), MEMBER(turn, NUMBER, body),
+    MEMBER(turn, NUMBER, body_token), MEMBER(turn, NUMBER, rev),      MEMBER(turn, NUMBER, version),
+    MEMBER(turn, NUMBER, parent),     MEMBER(turn, NUMBER, root),     MEMBER(turn, TEXT, key),
+    MEMBER(turn, TEXT, tenant),       MEMBER(turn, TEXT, frame),      {NULL, UNIT_NUMBER, 0},
+};
+
+static const struct unit_member body_members[] = {
+    MEMBER(body, NUMBER, id),     MEMBER(body, NUMBER, instance), MEMBER(body, NUMBER, token),
+    MEMBER(body, TEXT, activity), MEMBER(body, NUMBER, version),  MEMBER(body, NUMBER, turns),
+    MEMBER(body, NUMBER, ended),  MEMBER(body, NUMBER, seen),     MEMBER(body, NUMBER, closed),
+    MEMBER(body, NUMBER, clear),  {NULL, UNIT_NUMBER, 0},
+};
+
 #define LIST(key, count, type, members)                                                            \
     {                                                                                              \
 #key, members, sizeof(struct unit_##type), offsetof(struct unit, key),                     \
@@ -71,5 +85,7 @@ const struct unit_list unit_lists[] = {
     LIST(messages, message_count, message, message_members),
     LIST(searched, searched_count, searched, searched_members),
     LIST(values, value_count, value, value_members),
+    LIST(turns, turn_count, turn, turn_members),
+    LIST(bodies, body_count, body, body_members),
     {NULL, NULL, 0, 0, 0},
 };

@@ -23,12 +23,15 @@ static void set_text(lua_State *L, const char *key, const char *text) {
 }
 
 /* frame(job) -> { id, version, rev, frame, parent, key, tenant, followed } of its instance,
- * and the token that waits for it; nil: it belongs to none. followed: the job's cycle goes on */
+ * and the token that waits for it; nil: it belongs to none. followed: the job's cycle goes on. For
+ * a turn that stands outside of the frame of its instance, rev and frame are the turn's, and there
+ * are turn, body, body_token, and around, around_rev of the instance. body_seen: how many turns of
+ * the body have ended, and one, where runs before it in its item have read that. */
 static int walk_frame(lua_State *L) {
     const struct job *job = handle_look(L)->job;
     if (!job->instance_id)
         return 0;
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 14);
     set_id(L, "id", job->instance_id);
     set_id(L, "version", job->version);
     set_id(L, "rev", job->frame_rev);
@@ -36,6 +39,12 @@ static int walk_frame(lua_State *L) {
     set_text(L, "frame", job->frame);
     set_text(L, "key", job->business_key);
     set_text(L, "tenant", job->tenant);
+    set_id(L, "turn", turn_of_token(job->execution));
+    set_id(L, "body", job->body);
+    set_id(L, "body_token", job->body_token);
+    set_id(L, "body_seen", job->body_seen);
+    set_text(L, "around", job->around);
+    set_id(L, "around_rev", job->around_rev);
     lua_pushboolean(L, job->followed);
     lua_setfield(L, -2, "followed");
     if (job->execution == 0)
@@ -167,11 +176,25 @@ static const char *text_of(lua_State *L, const char *key) {
     return text;
 }
 
-static const struct unit_instance *instance_of(const struct unit *unit, int64_t id) {
+/* What a job has to know of its instance. */
+struct owner {
+    int64_t id, root;
+    const char *tenant;
+};
+
+/* False: neither the instance nor a turn outside of its frame is in the unit. */
+static bool owner_of(const struct unit *unit, int64_t id, struct owner *owner) {
     for (size_t i = 0; i < unit->instance_count; i++)
-        if (unit->instances[i].id == id)
-            return &unit->instances[i];
-    return NULL;
+        if (unit->instances[i].id == id) {
+            *owner = (struct owner){id, unit->instances[i].root, unit->instances[i].tenant};
+            return true;
+        }
+    for (size_t i = 0; i < unit->turn_count; i++)
+        if (unit->turns[i].instance == id) {
+            *owner = (struct owner){id, unit->turns[i].root, unit->turns[i].tenant};
+            return true;
+        }
+    return false;
 }
 
 /* "process/order/pack:after" -> "pack"; `name` has room for it. */
@@ -197,10 +220,10 @@ static void read_numbers(lua_State *L, struct job_spec *spec) {
 }
 
 /* The lane of an instance, or with lane_scope = "root" of the one at the top of the calls. */
-static int64_t lane_of(const struct run *run, const struct unit_instance *instance) {
+static int64_t lane_of(const struct run *run, const struct owner *owner) {
     const struct settings *settings = run->script->settings;
-    bool root = instance->root && settings->lane_of_root;
-    return job_instance_lane(root ? instance->root : instance->id);
+    bool root = owner->root && settings->lane_of_root;
+    return job_instance_lane(root ? owner->root : owner->id);
 }
 
 /* The entry is on top of the stack and keeps the texts. */
@@ -211,8 +234,8 @@ static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec,
     job_spec_begin(spec, clock_now(run->script->clock));
     job->handler = text_of(L, "handler");
     read_numbers(L, spec);
-    const struct unit_instance *instance = instance_of(run->outcome->unit, job->instance_id);
-    if (!job->handler || !instance)
+    struct owner owner;
+    if (!job->handler || !owner_of(run->outcome->unit, job->instance_id, &owner))
         return error_set(error, ERROR_FAILED, "unit: a job of no instance of the unit");
     job->term = text_of(L, "term");
     job->repeat = text_of(L, "repeat");
@@ -222,10 +245,10 @@ static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec,
     job->type = job->due != TIME_NONE ? JOB_TIMER : JOB_MESSAGE;
     activity_of(job->handler, activity);
     job->activity = activity;
-    job->tenant = instance->tenant;
+    job->tenant = owner.tenant;
     job_spec_define_modelled(spec, definitions_find(&run->script->definitions, job->handler),
                              &rules);
-    job->lane_id = job->exclusive ? lane_of(run, instance) : 0;
+    job->lane_id = job->exclusive ? lane_of(run, &owner) : 0;
     return true;
 }
 

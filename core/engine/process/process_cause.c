@@ -134,11 +134,14 @@ static bool version_by_id(struct process_cause *cause, struct engine *engine, in
     return row && take_version(cause, row, error);
 }
 
-/* An instance that lives, with the version that it runs on. */
+/* An instance that lives, with the version that it runs on. With the token that is meant, which may
+ * be that of a turn outside of its frame. */
 static bool take_instance(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *frame =
-        cause_ask(engine, ASK_FRAME, json_pack("{sI}", "instance", (json_int_t)id), error);
+    json_int_t token = json_int(cause->object, "token");
+    token = turn_of_token(token) ? token : 0;
+    json_t *frame = cause_ask(
+        engine, ASK_FRAME, json_pack("{sI sI}", "instance", (json_int_t)id, "token", token), error);
     if (!frame)
         return false;
     json_decref(cause->frame);

@@ -179,9 +179,11 @@ enum answer process_lane_reach(struct engine *engine, struct store_reach *reach,
     job_services_lock(engine->services);
     enum answer found = store_reach(engine->store, reach, error);
     if (found == YES && reach->hold.token) {
-        const struct process_instance of = {.id = json_int(reach->found, "instance"),
-                                            .root = json_int(reach->frame, "root"),
-                                            .rev = json_int(reach->frame, "rev")};
+        const struct process_instance of = {
+            .id = json_int(reach->found, "instance"),
+            .root = json_int(reach->frame, "root"),
+            .rev =
+                json_int(reach->frame, json_text(reach->frame, "around") ? "around_rev" : "rev")};
         found = keep(engine, &of, reach->hold.lane, reach->hold, error) ? YES : FAILED;
     }
     job_services_unlock(engine->services);

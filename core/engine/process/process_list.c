@@ -11,6 +11,7 @@ enum { BEHIND = -1 }; /* the rev of a frame that an earlier command of the list 
 struct entry {
     struct process_walk walk;
     const struct unit *after; /* what an earlier command has done to the instance; NULL: nothing */
+    const struct unit *after_turn; /* the same of the turn outside of its frame */
     bool later;
 };
 
@@ -66,11 +67,77 @@ static const struct unit_instance *touched(const struct list *list, int64_t inst
     return NULL;
 }
 
+/* What an earlier entry has done to the turn outside of the frame that is meant; the latest. */
+static const struct unit_turn *touched_turn(const struct list *list, int64_t turn,
+                                            const struct unit **unit) {
+    for (size_t i = list->at; turn && i-- > 0;) {
+        const struct outcome *outcome = list->entries[i].walk.outcome;
+        *unit = outcome ? outcome->unit : NULL;
+        for (size_t k = 0; *unit && k < (*unit)->turn_count; k++)
+            if ((*unit)->turns[k].id == turn)
+                return &(*unit)->turns[k];
+    }
+    *unit = NULL;
+    return NULL;
+}
+
+/* How many turns of the body earlier entries have ended; *closed: one has closed it. */
+static int64_t ended_before(const struct list *list, int64_t body, bool *closed) {
+    int64_t ended = 0;
+    for (size_t i = 0; i < list->at; i++) {
+        const struct outcome *outcome = list->entries[i].walk.outcome;
+        const struct unit *unit = outcome ? outcome->unit : NULL;
+        for (size_t k = 0; unit && k < unit->body_count; k++) {
+            bool same = unit->bodies[k].id == body;
+            ended += same ? unit->bodies[k].ended : 0;
+            *closed = *closed || (same && unit->bodies[k].closed);
+        }
+    }
+    return ended;
+}
+
+/* Puts what earlier entries have left into the frames of a turn. NO: they have not touched it. */
+static enum answer turn_after(const struct list *list, struct entry *entry, struct error *error) {
+    struct process_walk *walk = &entry->walk;
+    const int64_t id = json_int(walk->frame, "id");
+    const struct unit_instance *around = touched(list, id, &entry->after);
+    const struct unit_turn *turn =
+        touched_turn(list, json_int(walk->frame, "turn"), &entry->after_turn);
+    bool ended = (around && !around->frame) || (turn && !turn->frame);
+    int64_t before = ended_before(list, json_int(walk->frame, "body"), &ended);
+    if (ended)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "instance %lld: the turn has ended with a command before it in the list",
+                         (long long)id)
+                   ? YES
+                   : FAILED;
+    json_t *own = around || turn ? json_copy(walk->frame) : NULL; /* others may have it, too */
+    if (own) {
+        json_decref(walk->frame);
+        walk->frame = own;
+    }
+    bool fine = !before || json_put(walk->cause.object, "ended_before", json_integer(before));
+    if (fine && around)
+        fine = json_put_text(walk->frame, "around", around->frame) &&
+               json_put(walk->frame, "around_rev", json_integer(BEHIND));
+    if (fine && turn)
+        fine = json_put_text(walk->frame, "frame", turn->frame) &&
+               json_put(walk->frame, "rev", json_integer(BEHIND));
+    if (!fine)
+        return error_no_memory(error) ? YES : FAILED;
+    return around || turn ? YES : NO;
+}
+
 /* NO: it needs one more lane, and all begin again. */
 static enum answer walk_entry(struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
     if (entry->later || walk->cause.keeps)
         return YES;
+    enum answer after = json_text(walk->frame, "around") ? turn_after(list, entry, error) : NO;
+    if (after != NO)
+        return after == YES ? process_walk_go(walk, list->engine, error) : FAILED;
+    if (json_text(walk->frame, "around"))
+        return process_walk_run(walk, list->engine, error) ? YES : FAILED;
     const struct unit_instance *one = touched(list, walk->cause.instance, &entry->after);
     if (!one)
         return process_walk_run(walk, list->engine, error) ? YES : FAILED;
@@ -150,6 +217,9 @@ static bool take_lanes(struct list *list, struct error *error) {
 /* The frames that an earlier entry has written have their rev by now. */
 static void catch_up(struct entry *entry) {
     struct unit *unit = entry->walk.outcome->unit;
+    for (size_t i = 0; entry->after_turn && i < unit->turn_count; i++)
+        if (unit->turns[i].rev == BEHIND)
+            unit->turns[i].rev = entry->after_turn->rev;
     for (size_t i = 0; entry->after && i < unit->instance_count; i++)
         if (unit->instances[i].rev == BEHIND)
             unit->instances[i].rev = entry->after->rev;

@@ -77,10 +77,11 @@ static bool read_again(struct process_walk *walk, struct engine *engine, struct 
 }
 
 struct process_instance process_walk_instance(const struct process_walk *walk) {
-    return (struct process_instance){.id = walk->cause.instance,
-                                     .root = number_of(walk, "root"),
-                                     .rev = number_of(walk, "rev"),
-                                     .ends = walk->cause.ends};
+    return (struct process_instance){
+        .id = walk->cause.instance,
+        .root = number_of(walk, "root"),
+        .rev = number_of(walk, text_of(walk, "around") ? "around_rev" : "rev"),
+        .ends = walk->cause.ends};
 }
 
 int64_t process_walk_lane(const struct process_walk *walk, const struct engine *engine) {
@@ -130,6 +131,11 @@ static struct job *job_of(struct process_walk *walk, time_ms now) {
         .frame_rev = number_of(walk, "rev"),
         .parent = number_of(walk, "parent"),
         .frame = text_of(walk, "frame"),
+        .execution = text_of(walk, "around") ? json_int(walk->cause.object, "token") : 0,
+        .around = text_of(walk, "around"),
+        .around_rev = number_of(walk, "around_rev"),
+        .body = number_of(walk, "body"),
+        .body_token = number_of(walk, "body_token"),
         .business_key = text_of(walk, "key"),
         .tenant = text_of(walk, "tenant"),
         .kept = walk->kept,

@@ -103,7 +103,8 @@ static void call(struct pool *pool, int count) {
 static void expect(struct client *client, struct work_item *item) {
     for (struct job *job = item->jobs; job; job = job->next) {
         item->expected += estimate_run(&client->estimate, job->definition);
-        job->held = (int64_t)(job->payload_size + (job->frame ? strlen(job->frame) : 0));
+        job->held = (int64_t)(job->payload_size + (job->frame ? strlen(job->frame) : 0) +
+                              (job->around ? strlen(job->around) : 0));
         client->bytes += job->held;
     }
 }

@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of an instance, or of a turn that stands outside of its frame; or a body with a count for `rev`.
+ * Their numbers are never the same. */
 struct lane_frame {
     struct lane_frame *next;
     int64_t instance, rev;
-    char *text; /* NULL: the instance has ended */
+    char *text; /* NULL: it has ended */
 };
 
 void lane_frames_clear(struct lane_frames *frames) {
@@ -49,9 +51,20 @@ static bool note(struct lane_frames *frames, int64_t instance, const char *text,
 }
 
 static bool has_job_of(const struct job *jobs, int64_t instance) {
-    while (jobs && jobs->instance_id != instance)
+    while (jobs && jobs->instance_id != instance && turn_of_token(jobs->execution) != instance)
         jobs = jobs->next;
     return jobs;
+}
+
+/* Notes how many turns of a body have ended, and one, once a unit has read it. */
+static bool note_count(struct lane_frames *frames, const struct unit_body *body) {
+    struct lane_frame *one = find(frames, body->id);
+    if (!one && !body->seen)
+        return true;
+    if (!one && !(one = add(frames, body->id)))
+        return false;
+    one->rev = (body->seen ? body->seen : one->rev) + body->ended;
+    return true;
 }
 
 bool lane_frames_note(struct lane_frames *frames, const struct outcome *outcome,
@@ -63,25 +76,51 @@ bool lane_frames_note(struct lane_frames *frames, const struct outcome *outcome,
         if (has_job_of(jobs, one->id) || find(frames, one->id))
             done = note(frames, one->id, one->frame, outcome->job->token) && done;
     }
+    for (size_t i = 0; unit && i < unit->turn_count; i++) {
+        const struct unit_turn *one = &unit->turns[i];
+        if (has_job_of(jobs, one->id) || find(frames, one->id))
+            done = note(frames, one->id, one->frame, outcome->job->token) && done;
+    }
+    for (size_t i = 0; unit && i < unit->body_count; i++)
+        done = note_count(frames, &unit->bodies[i]) && done;
     return done;
 }
 
 bool lane_frames_note_job(struct lane_frames *frames, const struct job *job) {
-    return !job->frame || note(frames, job->instance_id, job->frame, job->frame_rev);
+    const int64_t turn = turn_of_token(job->execution);
+    if (turn && job->around && !find(frames, job->instance_id) &&
+        !note(frames, job->instance_id, job->around, job->around_rev))
+        return false;
+    return !job->frame || note(frames, turn ? turn : job->instance_id, job->frame, job->frame_rev);
+}
+
+/* The newest frames of a job's instance, and of its turn. False: neither is noted. */
+static bool show(const struct lane_frames *frames, struct job *job) {
+    const int64_t turn = turn_of_token(job->execution);
+    const struct lane_frame *instance = find(frames, job->instance_id);
+    const struct lane_frame *one = turn ? find(frames, turn) : instance;
+    if (one) {
+        job->frame = one->text;
+        job->frame_rev = one->rev;
+    }
+    const struct lane_frame *body = turn && job->body ? find(frames, job->body) : NULL;
+    job->body_seen = body ? body->rev : 0;
+    if (turn && instance) {
+        job->around = instance->text;
+        job->around_rev = instance->rev;
+    }
+    return one || instance;
 }
 
 struct job *lane_frames_give(const struct lane_frames *frames, struct job *job) {
-    const struct lane_frame *one = job && job->instance_id ? find(frames, job->instance_id) : NULL;
-    if (!one)
+    if (!job || !job->instance_id || !show(frames, job))
         return job;
-    job->frame = one->text;
-    job->frame_rev = one->rev;
     struct job *copy = job_copy(job);
     if (copy) {
         job_free(job);
         return copy;
     }
-    job->frame = NULL;
-    job->frame_rev = 0;
+    job->frame = job->around = NULL;
+    job->frame_rev = job->around_rev = 0;
     return job;
 }

@@ -251,6 +251,14 @@ CREATE INDEX instance_version ON instance(version, id);
 CREATE INDEX instance_parent ON instance(parent) WHERE parent IS NOT NULL;
 CREATE INDEX instance_root ON instance(root) WHERE root IS NOT NULL;
 CREATE INDEX instance_key ON instance(key) WHERE key IS NOT NULL;
+CREATE TABLE body(        -- multi-instance bodies whose turns stand outside of the frame; token: of it there
+  id INTEGER PRIMARY KEY, instance INT NOT NULL, token INT NOT NULL, version INT NOT NULL,
+  activity TEXT NOT NULL, turns INT NOT NULL, ended INT NOT NULL,
+  closed INT NOT NULL DEFAULT 0) STRICT; -- 1: no turn goes on, and the rows go a page at a time
+CREATE INDEX body_instance ON body(instance);
+CREATE TABLE body_turn(   -- their tokens elsewhere: -(id << 20) - the number in this frame
+  id INTEGER PRIMARY KEY, body INT NOT NULL, rev INT NOT NULL, frame TEXT NOT NULL) STRICT;
+CREATE INDEX body_turn_body ON body_turn(body, id);
 CREATE TABLE subscription( -- key '': any; of a start event: instance 0, and the version as token
   kind TEXT, name TEXT, key TEXT, instance INT, token INT, version INT NOT NULL,
   activity TEXT NOT NULL, created INT NOT NULL,

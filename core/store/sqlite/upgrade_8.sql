@@ -31,3 +31,13 @@ CREATE TABLE outbox(
   incident INT) STRICT;
 CREATE INDEX outbox_place ON outbox(place) WHERE incident IS NULL;
 CREATE INDEX outbox_incident ON outbox(incident) WHERE incident IS NOT NULL;
+
+-- Turns of large bodies stand outside of the frame of their instance.
+CREATE TABLE body(
+  id INTEGER PRIMARY KEY, instance INT NOT NULL, token INT NOT NULL, version INT NOT NULL,
+  activity TEXT NOT NULL, turns INT NOT NULL, ended INT NOT NULL,
+  closed INT NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX body_instance ON body(instance);
+CREATE TABLE body_turn(
+  id INTEGER PRIMARY KEY, body INT NOT NULL, rev INT NOT NULL, frame TEXT NOT NULL) STRICT;
+CREATE INDEX body_turn_body ON body_turn(body, id);

@@ -54,12 +54,13 @@ function called.begin(w, inst, token, step)
   token.more = id
   scopes.begin(w, { id = id, version = version_of(w, inst, token, call),
     key = key, tenant = inst.tenant, variables = given,
-    parent = inst.id, root = inst.root or inst.id, from = { inst = inst, token = token } })
+    parent = inst.id, root = inst.root or inst.id, from = { inst = inst, token = token },
+    caller = inst.turn and inst:number(token) })
 end
 
 -- caller(w, inst) -> the instance that called this one, and its token; nil if none waits.
 function called.caller(w, inst)
-  local caller = inst.parent and w:instance(inst.parent)
+  local caller = inst.parent and w:instance(inst.parent, inst.frame.caller)
   if not caller or caller.ended then
     return nil
   end
@@ -102,7 +103,7 @@ end
 -- cancelled(w, caller, token): the called instance was cancelled, and the calling activity with it.
 function called.cancelled(w, caller, token)
   local step = caller.plan.steps[token.at]
-  if token.scope ~= caller.frame.outer then
+  if token.scope ~= caller.frame.outer or caller.turn then
     called.check(w, caller) -- a sub-process would end, or the next turn begin
   end
   token.state, token.more, token.begun = "run", nil, true

@@ -99,7 +99,8 @@ function Fields.loop(call)
   return {
     index = variables.get(token, "loopCounter"),
     item = multi.element and variables.get(token, multi.element),
-    done = body.vars.nrOfCompletedInstances, open = body.vars.nrOfActiveInstances,
+    done = variables.get(body, "nrOfCompletedInstances"),
+    open = variables.get(body, "nrOfActiveInstances"),
   }
 end
 

@@ -92,6 +92,11 @@ function Jobs.seed(w, inst, token)
   multi.seed(w, inst, token)
 end
 
+-- All turns have ended that stand outside of the frame.
+function Jobs.body(w, inst, token)
+  multi.leave(w, inst, token, step_of(inst, token))
+end
+
 function Jobs.timer(w, inst, token)
   local step = step_of(inst, token)
   step.kind.proceed(w, inst, token, step)
@@ -111,7 +116,7 @@ end
 -- The instance and the token of a cause; raises if they are not there.
 local function meant(w)
   local cause = w.cause
-  local inst = w:instance(cause.instance)
+  local inst = w:instance(cause.instance, cause.token)
   if not inst then
     refuse(w, ("there is no instance %s"):format(tostring(cause.instance)))
   end
@@ -142,9 +147,10 @@ local function waiting(w, what, ...)
 end
 
 -- What a job is for, by how the name of its definition ends: the states in which a token waits for
--- it. The job that makes more turns is named as the body; no other job waits for its token.
+-- it. The jobs that make more turns, and that leave a body whose turns stand outside, are named as
+-- the body; no other job waits for their tokens.
 local FOR = {
-  [""] = { before = true, seed = true },
+  [""] = { before = true, seed = true, body = true },
   [":after"] = { after = true },
   [":timer"] = { timer = true, ["on timer"] = true },
 }
@@ -160,7 +166,7 @@ end)
 local function skip(w, inst, at)
   w.unit.skipped, w.order = true, {}
   if inst then
-    inst:tell("n", { id = w.cause.token }, at)
+    inst:tell_number("n", w.cause.token, at)
     walk.trail(w, inst)
   end
 end
@@ -168,13 +174,14 @@ end
 -- A job does what it is for, or nothing: its token may have gone or gone on meanwhile.
 function Causes.job(w)
   local cause = w.cause
-  local inst = w:instance(cause.instance)
+  local inst = w:instance(cause.instance, cause.token)
   local meant_for = meanings:get(cause.handler)
   local token, index
   if inst then
     token, index = frame.find(inst.frame, cause.token)
   end
-  if not token or token.at ~= meant_for.at or not meant_for.states[token.state] then
+  if not token or token.at ~= meant_for.at or not meant_for.states[token.state]
+    or token.state == "body" and not frame.is_outside(token) then
     return skip(w, inst, meant_for.at)
   end
   w.job_token, inst.alone = token, #inst.frame.list == 2 -- beside the scope of the instance
@@ -210,6 +217,19 @@ function Causes.start(w)
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
     transient = cause.transient, types = cause.types, at = cause.at, who = cause.who })
   w.unit.result = inst.id
+end
+
+-- A page of the turns of a body goes that has been closed. What they have called is cancelled; the
+-- rest of what they have needs no walk.
+function Causes.clear(w)
+  for _, row in ipairs(w.context.turns(w.cause.body)) do
+    for _, token in ipairs(frame.decode(row.frame, w.context.decode).list) do
+      if token.state == "call" then
+        called.cancel(w, token)
+      end
+    end
+  end
+  table.insert(w.unit.bodies, { id = w.cause.body, clear = 1 })
 end
 
 function Causes.complete(w)
@@ -257,7 +277,7 @@ end
 function Causes.message(w)
   read_message(w)
   if w.cause.message then
-    local inst = w:instance(w.cause.instance)
+    local inst = w:instance(w.cause.instance, w.cause.token)
     local token = inst and frame.find(inst.frame, w.cause.token)
     if not waits(w, token, "message", "on message") then
       return send_anew(w, inst)

@@ -66,6 +66,8 @@ local function add_body(list, graph, node)
   local more = { own = multi, retry = multi.retry }
   if multi.before then
     add(list, graph, node, "#multiInstanceBody", "async-before", more)
+  elseif multi.parallel then -- jobs that make the turns of a large one, and leave it
+    add(list, graph, node, "#multiInstanceBody", "body", more)
   end
   if multi.after then
     add(list, graph, node, "#multiInstanceBody:after", "async-after", more)

@@ -14,8 +14,13 @@
 -- scope; the body of a multi-instance activity is one with the activity "x#multiInstanceBody". Null
 -- or nothing stands for `more`, `large`, `types` and variables where there are none.
 --
--- `more` of a body: [turns in all, turns that have ended, turns made, ranges]. A range is [first
--- token, count, first index]: turns that wait in their own first job and have no other entry.
+-- `more` of a body: [turns in all, turns that have ended, turns made, ranges, body]. A range is
+-- [first token, count, first index]: turns that wait in their own first job without another entry.
+-- A body with the fifth entry has its turns outside of the frame (turns.lua). It is the number of
+-- the body's row. Such a frame has the shape 2, and so has one with
+--     "caller": -4938792961   the token outside of its caller's frame that waits for the instance
+-- A turn outside has a frame of its own. Its outermost scope stands for the body. In the store the
+-- numbers of its tokens are negative: -(the turn's number << 20) - the number in its frame.
 --
 -- States of a token, and its `more`:
 --   before   waits in the job before its activity
@@ -31,7 +36,9 @@
 --            or scope around it (boundary events, event sub-processes, event-based gateways)
 local frame = {}
 
-local SHAPE = 1
+local SHAPE = 2
+local TURN_BITS = 20
+local TURN_MAX = (1 << TURN_BITS) - 1 -- the last number in the frame of a turn
 local NAMES = 1000 -- names of variables that are remembered as texts
 
 local NONE = {}
@@ -43,14 +50,36 @@ local WATCHES = { ["on timer"] = true, ["on message"] = true, undo = true }
 -- counts what stands in it and does not only watch. `list` has them in the order of their numbers.
 -- What `large` names is in `vars` once it was asked for. `transient` = { [name] = true } of those
 -- in `vars` that are not written.
-function frame.new(root)
+function frame.new(root, caller)
   local outer = { id = 1, at = "", state = "scope", kids = 0, vars = {} }
-  return { next = 2, root = root, list = { outer }, by = { outer }, outer = outer }
+  return { next = 2, root = root, caller = caller, list = { outer }, by = { outer }, outer = outer }
+end
+
+-- The frame of a turn outside, for the body at this place.
+function frame.of_turn(root, at)
+  local f = frame.new(root)
+  f.outer.at, f.outer.state, f.outer.more = at, "body", { 1, 0, 1 }
+  f.is_turn = true
+  return f
+end
+
+-- number(turn, id) -> the number of a token in the store; `turn` is nil for those in the frame of
+-- the instance.
+function frame.number(turn, id)
+  return turn and -((turn << TURN_BITS) + id) or id
+end
+
+-- turn_of(number) -> the turn outside whose token has the number; nil: it is in the frame
+function frame.turn_of(number)
+  return number and number < 0 and -number >> TURN_BITS or nil
 end
 
 -- add(f, scope, at, state) -> a new token or scope
 function frame.add(f, scope, at, state)
   local id = f.next
+  if id > TURN_MAX and f.is_turn then
+    error(("%s: one turn has more than %d tokens"):format(at, TURN_MAX), 0)
+  end
   local token = { id = id, scope = scope, at = at, state = state, kids = 0 }
   f.next = id + 1
   f.list[#f.list + 1], f.by[id] = token, token
@@ -130,9 +159,10 @@ local function cut(ranges, i, id)
   return index + before
 end
 
--- find(f, id) -> the token with this number, or nil. A turn of a range becomes an entry, whose
--- index of the loop is the second value.
+-- find(f, id) -> the token with this number, or nil; in the frame of a turn also with that in the
+-- store. A turn of a range becomes an entry, whose index of the loop is the second value.
 function frame.find(f, id)
+  id = id < 0 and -id & TURN_MAX or id
   local token = f.by[id]
   if token then
     return token
@@ -238,12 +268,17 @@ function frame.decode(text, decode)
     later(("shape %s (this program knows 1 to %d)"):format(tostring(row.v), SHAPE))
   end
   local f = { next = row.next, root = row.root, journal = row.journal, stuck = row.stuck,
-    list = {}, by = {} }
+    caller = row.caller, list = {}, by = {} }
   local ok, wrong = pcall(fill, f, row)
   if not ok then
     error(is_bad(wrong) and wrong or UNREADABLE .. "its scopes or tokens are damaged", 0)
   end
   return f
+end
+
+-- True for a body whose turns stand outside of its frame.
+function frame.is_outside(token)
+  return token.state == "body" and token.more ~= nil and token.more[5] ~= nil
 end
 
 -- places(text, decode) -> { { token, activity, state, count, more } … }: where an instance stands,
@@ -254,6 +289,10 @@ function frame.places(text, decode)
     for _, range in ipairs(token.state == "body" and token.more[4] or {}) do
       places[#places + 1] = { token = range[1], activity = token.at:match("^(.*)#"),
         state = "before", count = range[2] }
+    end
+    if frame.is_outside(token) then
+      places[#places + 1] = { token = token.id, activity = token.at:match("^(.*)#"),
+        state = "turns", count = token.more[3] }
     end
     if not HOLDS[token.state] and not WATCHES[token.state] and token.state ~= "undone" then
       places[#places + 1] = { token = token.id, activity = token.at, state = token.state,
@@ -347,18 +386,20 @@ end
 
 -- encode(f, encode) -> text. Names of activities are those of XML: nothing in them is quoted.
 function frame.encode(f, encode)
-  local scopes, tokens = {}, {}
+  local scopes, tokens, shape = {}, {}, f.caller and SHAPE or 1
   order(f)
   for _, token in ipairs(f.list) do
     if token.gone then -- luacheck: ignore 542
     elseif HOLDS[token.state] then
       scopes[#scopes + 1] = scope_text(token, encode)
+      shape = frame.is_outside(token) and SHAPE or shape
     else
       tokens[#tokens + 1] = token_text(token, encode)
     end
   end
-  return ('{"v":%d,"next":%d%s%s%s,"scopes":[%s],"tokens":[%s]}'):format(SHAPE, f.next,
+  return ('{"v":%d,"next":%d%s%s%s%s,"scopes":[%s],"tokens":[%s]}'):format(shape, f.next,
     f.root and (',"root":%d'):format(f.root) or "",
+    f.caller and (',"caller":%d'):format(f.caller) or "",
     f.journal and (',"journal":%d'):format(f.journal) or "", f.stuck and ',"stuck":1' or "",
     table.concat(scopes, ","), table.concat(tokens, ","))
 end

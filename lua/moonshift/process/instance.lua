@@ -2,6 +2,7 @@
 local compile = require "moonshift.process.compile"
 local frame = require "moonshift.process.frame"
 local stuck = require "moonshift.process.stuck"
+local turns = require "moonshift.process.turns"
 local large = require "moonshift.process.large"
 
 local Instance = {}
@@ -22,10 +23,12 @@ function instance.open(w, row)
   local f = frame.decode(row.frame, w.context.decode)
   local self = setmetatable({
     id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = f.root,
-    key = row.key, tenant = row.tenant, way = row.id .. ":", walk = w, trail = {},
-    plan = plan_of(w, row.version), frame = f, held = row.held,
+    key = row.key, tenant = row.tenant, way = (row.turn or row.id) .. ":", walk = w,
+    trail = w:trail_of(row.id), plan = plan_of(w, row.version), frame = f, held = row.held,
+    turn = row.turn, body = row.body, body_token = row.body_token,
   }, Instance)
   large.open(self)
+  turns.open(self, row)
   return self
 end
 
@@ -33,24 +36,81 @@ end
 function instance.new(w, row)
   return setmetatable({
     id = row.id, version = row.version, rev = 0, parent = row.parent, root = row.root,
-    key = row.key, tenant = row.tenant, way = row.way, walk = w, trail = {}, started = w.now,
-    plan = plan_of(w, row.version), frame = frame.new(row.root),
+    key = row.key, tenant = row.tenant, way = row.way, walk = w, trail = w:trail_of(row.id),
+    started = w.now, plan = plan_of(w, row.version), frame = frame.new(row.root, row.caller),
   }, Instance)
+end
+
+-- turn(w, inst, body, id, index) -> a new turn outside of the frame of `inst`: it is walked like an
+-- instance of its own.
+function instance.turn(w, inst, body, id, index)
+  local f = frame.of_turn(inst.root, body.at)
+  local self = setmetatable({
+    id = inst.id, version = inst.version, rev = 0, parent = inst.parent, root = inst.root,
+    key = inst.key, tenant = inst.tenant, way = inst.way .. body.id .. "#" .. index .. ":",
+    walk = w, trail = inst.trail, plan = inst.plan, frame = f, held = inst.held,
+    turn = id, body = body.more[5], body_token = body.id,
+  }, Instance)
+  turns.open(self)
+  return self
+end
+
+-- number(token) -> the number of its token in the store
+function Instance:number(token)
+  return frame.number(self.turn, token.id)
+end
+
+-- ---- a turn outside of its frame ----
+
+-- around() -> the instance of a turn, as far as this walk has it, and the body in its frame
+function Instance:around()
+  local w, row = self.walk, self.around_row
+  local inst = w.instances[self.id] or w:look(row.around and { id = self.id,
+    version = self.version, rev = row.around_rev, frame = row.around, parent = self.parent,
+    key = self.key, tenant = self.tenant, held = self.held } or w.context.frame(self.id))
+  local body = inst.frame.by[self.body_token]
+  if not body or not frame.is_outside(body) then
+    error({ conflict = true, message = ("instance %d: the body %d has gone"):format(self.id,
+      self.body_token) }, 0)
+  end
+  return inst, body
+end
+
+-- owner(holder) -> the turn, or its instance if the token or scope lies in that one's frame. The
+-- unit then writes the instance.
+function Instance:owner(holder)
+  if self.frame.by[holder.id] == holder then
+    return self
+  end
+  local inst = self:around()
+  self.walk:touch(inst)
+  return inst
+end
+
+-- outermost() -> the scope in which a variable is set that is nowhere yet
+function Instance:outermost()
+  return self.turn and self:around().frame.outer or self.frame.outer
 end
 
 -- ---- trail ----
 
 -- tell(kind, token, at): an activity began ("s"), ended ("e") or was cancelled ("c").
 function Instance:tell(kind, token, at)
+  self:tell_number(kind, self:number(token), at)
+end
+
+-- The same of a token with this number in the store.
+function Instance:tell_number(kind, number, at)
   local w, trail = self.walk, self.trail
   if w.tells then
-    trail[#trail + 1] = '["' .. kind .. '",' .. token.id .. ',"' .. at .. '",' .. w.now_text
+    trail[#trail + 1] = '["' .. kind .. '",' .. number .. ',"' .. at .. '",' .. w.now_text
   end
 end
 
 function Instance:tell_flow(token, flow)
   if self.walk.tells_all then
-    self.trail[#self.trail + 1] = '["f",' .. token.id .. ',"' .. flow.id .. '"]'
+    self.trail[#self.trail + 1] = '["f",' .. self:number(token) .. ',"' .. flow.id
+      .. '"]'
   end
 end
 
@@ -65,13 +125,14 @@ function Instance:tell_variable(holder, name, value)
     text, is_large = large.encode(self, name, value)
   end
   large.set(self, holder, name, value, is_large and text)
-  trail[#trail + 1] = (is_large and '["l",' or '["v",') .. holder.id .. ","
+  trail[#trail + 1] = (is_large and '["l",' or '["v",') .. self:number(holder) .. ","
     .. w.context.encode(name) .. "," .. (is_large and #text or text) .. "]"
 end
 
 function Instance:warn(token, text)
   if self.walk.tells then
-    self.trail[#self.trail + 1] = ('["w",%d,%s]'):format(token.id, self.walk.context.encode(text))
+    self.trail[#self.trail + 1] = ('["w",%d,%s]'):format(self:number(token),
+      self.walk.context.encode(text))
   end
 end
 
@@ -117,6 +178,25 @@ function Instance:searched(list)
   end
 end
 
+local function frame_text(self)
+  check_waits(self)
+  local text = frame.encode(self.frame, self.walk.context.encode)
+  if #text > self.walk.settings.frame_max then
+    too_large(self, text, self.walk.settings.frame_max)
+  end
+  return text
+end
+
+-- turn_row() -> the turn as the unit has it; nil for one that began and ended in it
+function Instance:turn_row()
+  if self.ended and self.rev == 0 then
+    return nil
+  end
+  return { id = self.turn, instance = self.id, body = self.body, version = self.version,
+    body_token = self.body_token, rev = self.rev, parent = self.parent, root = self.root,
+    key = self.key, tenant = self.tenant, frame = not self.ended and frame_text(self) or nil }
+end
+
 -- row() -> the instance as the unit has it
 function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
@@ -130,12 +210,7 @@ function Instance:row()
     row.variables = large.small(self.frame.outer)
     return row
   end
-  check_waits(self)
-  local text = frame.encode(self.frame, self.walk.context.encode)
-  if #text > self.walk.settings.frame_max then
-    too_large(self, text, self.walk.settings.frame_max)
-  end
-  row.frame = text
+  row.frame = frame_text(self)
   return row
 end
 

@@ -1,6 +1,8 @@
 -- Large variables: a value whose JSON is longer than `inline_max` stands in a row of its own. The
 -- frame has the number of the row; the value is read when something asks for it. A row is written
 -- once. A variable that is set again gets another row, and the row that nothing names goes.
+local frame = require "moonshift.process.frame"
+
 local large = {}
 
 local NONE = {}
@@ -23,7 +25,7 @@ end
 -- open(inst): says of an instance that was there already how its large variables are read.
 function large.open(inst)
   local function fetch(number)
-    return inst.walk.context.value(inst.id, number)
+    return inst.walk.context.value(inst.id, frame.number(inst.turn, number))
   end
   for _, holder in ipairs(inst.frame.list) do
     for _, number in pairs(holder.large or NONE) do
@@ -87,7 +89,8 @@ local function take_out(inst, holder, list)
       local f = inst.frame
       holder.large = holder.large or {}
       holder.large[name], f.next = f.next, f.next + 1
-      list[#list + 1] = { instance = inst.id, n = holder.large[name], name = name, data = text }
+      list[#list + 1] = { instance = inst.id, n = frame.number(inst.turn, holder.large[name]),
+        name = name, data = text }
     end
   end
   holder.texts = nil
@@ -99,7 +102,7 @@ function large.collect(inst, list)
   local alive = NONE
   for _, holder in ipairs(inst.frame.list) do
     if (holder.texts or holder.large) and not holder.gone
-      and (not inst.ended or not holder.scope) then
+      and (not inst.ended or not holder.scope and not inst.turn) then
       alive = alive == NONE and {} or alive
       if holder.texts then
         take_out(inst, holder, list)
@@ -111,7 +114,7 @@ function large.collect(inst, list)
   end
   for number in pairs(inst.rows or NONE) do
     if not alive[number] then
-      list[#list + 1] = { instance = inst.id, n = number }
+      list[#list + 1] = { instance = inst.id, n = frame.number(inst.turn, number) }
     end
   end
 end

@@ -1,9 +1,11 @@
 -- Multi-instance activities: the body is a scope around the turns and counts them. Turns of a
--- parallel body are tokens in it; a sequential one has a single token that begins again.
+-- parallel body are tokens in it, or stand outside of the frame if they are many (turns.lua); a
+-- sequential one has a single token that begins again.
 local frame = require "moonshift.process.frame"
 local kept = require "moonshift.process.kept"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
+local turns = require "moonshift.process.turns"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -60,19 +62,20 @@ local function set(inst, holder, name, value)
   variables.put(inst, holder, name, value)
 end
 
--- Sets what a turn knows of itself: its number, and its element.
-local function set_turn(w, inst, body, holder, step, index)
-  set(inst, holder, "loopCounter", index)
+-- Sets what a turn knows of itself: its number, and its element. `turn` is the instance, or the
+-- turn outside of its frame, that has the holder.
+local function set_turn(w, inst, body, turn, holder, step, index)
+  set(turn, holder, "loopCounter", index)
   if step.multi.index then
-    set(inst, holder, step.multi.index, index)
+    set(turn, holder, step.multi.index, index)
   end
   if step.multi.element then
     local list = list_of(w, inst, body, step)
     local item = list[index + 1]
     if not step.multi.collection.constant then -- a variable holds data already
-      item = variables.copy(item, step.multi.element, inst, holder)
+      item = variables.copy(item, step.multi.element, turn, holder)
     end
-    set(inst, holder, step.multi.element, item == nil and rules.null or item)
+    set(turn, holder, step.multi.element, item == nil and rules.null or item)
   end
 end
 
@@ -86,8 +89,11 @@ function multi.begin(w, inst, body, step)
     return multi.leave(w, inst, body, step)
   end
   set(inst, body, "nrOfInstances", count)
-  set(inst, body, "nrOfCompletedInstances", 0)
-  set(inst, body, "nrOfActiveInstances", step.multi.parallel and count or 1)
+  turns.begin(w, inst, body, step)
+  if not body.counts then
+    set(inst, body, "nrOfCompletedInstances", 0)
+    set(inst, body, "nrOfActiveInstances", step.multi.parallel and count or 1)
+  end
   if step.multi.parallel then
     return multi.make(w, inst, body, step)
   end
@@ -100,7 +106,7 @@ end
 -- Begins a turn of a sequential body.
 function multi.turn(w, inst, token, step, index)
   local body = token.scope
-  set_turn(w, inst, body, body, step, index)
+  set_turn(w, inst, body, inst, body, step, index)
   w:push(walk.arrive_inner, inst, token, step)
 end
 
@@ -112,7 +118,8 @@ local function make_range(w, inst, body, step, index, count)
   local retries = step.retry and w.context.runs and w.context.runs(step.retry) or nil
   for i = 0, count - 1 do
     w.unit.jobs[#w.unit.jobs + 1] = { instance = inst.id, token = first + i, handler = handler,
-      priority = priority, retries = retries, exclusive = step.exclusive, record = body }
+      priority = priority, retries = retries, exclusive = step.exclusive, record = body,
+      inst = inst }
   end
 end
 
@@ -121,11 +128,24 @@ local function make_tokens(w, inst, body, step, index, count)
   for i = 1, count do
     local token = frame.add(inst.frame, body, step.id, "run")
     kept.branch(inst, body, token)
-    set_turn(w, inst, body, token, step, index + i - 1)
+    set_turn(w, inst, body, inst, token, step, index + i - 1)
     tokens[i] = token
   end
   for i = count, 1, -1 do
     w:push(walk.arrive_inner, inst, tokens[i], step)
+  end
+end
+
+-- The same for turns outside of the frame.
+local function make_outside(w, inst, body, step, index, count)
+  local tokens = {}
+  for i = 1, count do
+    local turn, token = turns.new(w, inst, body, step, index + i - 1)
+    set_turn(w, inst, body, turn, token, step, index + i - 1)
+    tokens[i] = { turn, token }
+  end
+  for i = count, 1, -1 do
+    w:push(walk.arrive_inner, tokens[i][1], tokens[i][2], step)
   end
 end
 
@@ -140,7 +160,9 @@ function multi.make(w, inst, body, step)
     w:await_job(inst, seed, "seed", { name = step.multi.at, priority = step.multi.priority,
       exclusive = step.multi.exclusive })
   end
-  if step.before and not step.multi.element and not step.multi.index then
+  if frame.is_outside(body) then
+    return make_outside(w, inst, body, step, index, count)
+  elseif step.before and not step.multi.element and not step.multi.index then
     return make_range(w, inst, body, step, index, count)
   end
   return make_tokens(w, inst, body, step, index, count)
@@ -177,17 +199,42 @@ local function next_turn(w, inst, token, step)
   return multi.turn(w, inst, token, step, index)
 end
 
-function multi.turn_ended(w, inst, token, step)
-  local body = token.scope
+-- Counts an ended turn of a parallel body where the frame has its count. True: it was the last one,
+-- or none is to follow. `turn` is the instance, or the turn outside of its frame, of the token.
+local function count_ended(w, inst, body, turn, token, step)
   local more = body.more
   more[2] = more[2] + 1
   set(inst, body, "nrOfCompletedInstances", more[2])
-  if not step.multi.parallel then
+  set(inst, body, "nrOfActiveInstances", more[1] - more[2])
+  return more[2] >= more[1]
+    or (step.multi["until"] and w:true_for(turn, token, step.multi["until"]))
+end
+
+-- A turn outside of the frame has ended.
+local function turn_outside_ended(w, turn, token, step)
+  if not step.multi["until"] then
+    local inst, body = turns.ended(w, turn, token)
+    return inst and multi.leave(w, inst, body, step)
+  end
+  local inst, body = turn:around()
+  w:touch(inst)
+  local done = count_ended(w, inst, body, turn, token, step)
+  turns.finish(turn, token)
+  if done then
+    multi.leave(w, inst, body, step)
+  end
+end
+
+function multi.turn_ended(w, inst, token, step)
+  local body = token.scope
+  if inst.turn and body == inst.frame.outer then
+    return turn_outside_ended(w, inst, token, step)
+  elseif not step.multi.parallel then
+    body.more[2] = body.more[2] + 1
+    set(inst, body, "nrOfCompletedInstances", body.more[2])
     return next_turn(w, inst, token, step)
   end
-  set(inst, body, "nrOfActiveInstances", more[1] - more[2])
-  local done = more[2] >= more[1]
-    or (step.multi["until"] and w:true_for(inst, token, step.multi["until"]))
+  local done = count_ended(w, inst, body, inst, token, step)
   frame.remove(inst.frame, token)
   if done then
     multi.leave(w, inst, body, step)
@@ -202,6 +249,9 @@ function multi.leave(w, inst, body, step)
   w.scopes.cancel_inside(w, inst, body)
   inst:tell("e", body, step.multi.at)
   local flows = walk.choose_all(w, inst, body, step)
+  if frame.is_outside(body) then
+    w:waited(inst, body)
+  end
   body.state = "run"
   local m = step.multi
   walk.take(w, inst, body, flows, m.after and { name = m.at, priority = m.priority,

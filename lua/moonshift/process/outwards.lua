@@ -43,16 +43,21 @@ local function around(inst, scope, token, kind, code)
   return events and match(starts_of(events, from), kind, code)
 end
 
+-- The instance, the token or scope, and the step. From a turn that stands outside of the frame of
+-- its instance the way goes on at the body there.
 local function find(inst, token, kind, code)
   while token do
     local step = at_boundary(inst, token, kind, code)
     if step then
-      return token, step
+      return inst, token, step
     end
     local scope = token.scope
+    if inst.turn and scope == inst.frame.outer then
+      inst, scope = inst:around()
+    end
     step = scope and around(inst, scope, token, kind, code)
     if step then
-      return scope, step
+      return inst, scope, step
     end
     token = scope
   end
@@ -63,12 +68,13 @@ end
 function outwards.find(w, inst, token, kind, code)
   local at_inst = inst
   repeat
-    local host, step = find(at_inst, token, kind, code)
+    local host_inst, host, step = find(at_inst, token, kind, code)
     if step then
       if at_inst ~= inst then
         w.called.check(w, at_inst)
       end
-      return at_inst, host, step
+      w:touch(host_inst)
+      return host_inst, host, step
     end
     local caller, call = w.called.caller(w, at_inst)
     if caller then

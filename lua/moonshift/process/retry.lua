@@ -13,6 +13,12 @@ local retries = {}
 local function place_of(job, walk)
   local row, token = walk.frame(job)
   local whole = row and row.frame and frame.decode(row.frame, rules.decode)
+  if whole and row.turn then
+    whole.outer.beyond = function()
+      local around = frame.decode(row.around, rules.decode)
+      return frame.find(around, row.body_token) or around.outer
+    end
+  end
   return whole and (frame.find(whole, token) or whole.outer)
 end
 

@@ -2,6 +2,7 @@
 -- handlers and beans of the folder, the clock.
 local commands = require "moonshift.process.commands"
 local former = require "moonshift.process.former"
+local frame = require "moonshift.process.frame"
 local kept = require "moonshift.process.kept"
 local places = require "moonshift.process.places"
 local recent = require "moonshift.process.recent"
@@ -14,6 +15,7 @@ local runtime = {}
 
 local VERSIONS_MAX = 256 -- versions whose graphs are kept
 local DEPLOYMENTS_MAX = 8 -- deployments whose files are kept
+local TURNS_OUTSIDE = true -- turns of large bodies stand outside of the frame
 
 local Runtime = {}
 Runtime.__index = Runtime
@@ -95,13 +97,25 @@ end
 
 -- ---- frames ----
 
--- frame(id) -> the row of an instance: the one that came with the job, else the stored one. nil:
--- there is none; a job without a frame has run into the end of its instance.
-function Runtime:frame(id)
-  if self.own and self.own.id == id then
-    return self.own.frame and self.own
+-- The row that came with the job: of its instance, or of a turn that stands outside of its frame.
+local function own_frame(self, turn)
+  local own = self.own
+  if own.turn == turn then
+    return own.frame and own
   end
-  local row, message = self.natives.job.query(self.host, "frame", { instance = id })
+  return not turn and { id = own.id, version = own.version, rev = own.around_rev,
+    frame = own.around, parent = own.parent, key = own.key, tenant = own.tenant } or nil
+end
+
+-- frame(id, token) -> the row of an instance, or of the turn outside of its frame that has the
+-- token: the one that came with the job, else the stored one. nil: there is none; a job without a
+-- frame has run into the end of its instance.
+function Runtime:frame(id, token)
+  local turn, own = frame.turn_of(token), self.own
+  if own and own.id == id and (own.turn == turn or own.around and not turn) then
+    return own_frame(self, turn)
+  end
+  local row, message = self.natives.job.query(self.host, "frame", { instance = id, token = token })
   if not row then -- it has ended since this walk's frame was written
     return message and error(message, 0)
   end
@@ -111,6 +125,21 @@ function Runtime:frame(id)
     end
   end
   return row
+end
+
+-- body(id) -> { ended } of a body whose turns stand outside of the frame: how many have, those of
+-- runs before this one in its item included; nil: it has gone
+function Runtime:body(id)
+  if self.own and self.own.body == id and self.own.body_seen then
+    return { ended = self.own.body_seen - 1 }
+  end
+  local row = ask(self.natives, self.host, "body", { id = id })
+  return not row.gone and row or nil
+end
+
+-- turns(id) -> { { id, frame } … }: the first turns of a body that is closed
+function Runtime:turns(id)
+  return ask(self.natives, self.host, "turns", { id = id })
 end
 
 -- value(instance, number) -> a large variable. If another unit has changed it meanwhile, the job
@@ -168,8 +197,9 @@ local function context_of(self)
     zone = natives.walk.zone, call = natives.walk.call, speak = natives.walk.speak,
     encode = rules.encode, decode = rules.decode,
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
+    turns_outside = TURNS_OUTSIDE,
   }
-  for _, name in ipairs { "graph", "version", "frame", "value", "handler", "bean",
+  for _, name in ipairs { "graph", "version", "frame", "body", "turns", "value", "handler", "bean",
     "script" } do
     context[name] = function(...)
       return self[name](self, ...)

@@ -4,6 +4,7 @@ local frame = require "moonshift.process.frame"
 local instance = require "moonshift.process.instance"
 local kept = require "moonshift.process.kept"
 local rules = require "moonshift.rules"
+local turns = require "moonshift.process.turns"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -23,7 +24,9 @@ local function leave_ranges(w, inst, body)
     end
     body.kids = body.kids - range[2]
   end
-  if body.more and body.state == "body" then
+  if frame.is_outside(body) then
+    turns.close(w, inst, body)
+  elseif body.more and body.state == "body" then
     body.more[4] = nil
   end
 end
@@ -136,7 +139,7 @@ local function count_calls(inst, from)
 end
 
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
--- variables, transient, types, at, who, parent, root, from = { inst, token } }.
+-- variables, transient, types, at, who, parent, root, caller, from = { inst, token } }.
 function scopes.begin(w, row)
   row.way = way_of(w, row)
   local inst = instance.new(w, row)

@@ -89,7 +89,8 @@ local function free_some(inst, joins, others)
 end
 
 local function is_body_with_ranges(token)
-  return token.state == "body" and not token.gone and token.more[4] and token.more[4][1] ~= nil
+  return token.state == "body" and not token.gone
+    and (token.more[5] ~= nil or token.more[4] and token.more[4][1] ~= nil)
 end
 
 -- at(inst) -> the activity of a token that nothing can move; nil: there is none

@@ -144,10 +144,13 @@ function variables.get(token, name)
     if value == nil and token.large then
       value = large.read(token, name)
     end
+    if value == nil and token.counts then
+      value = token.counts(name)
+    end
     if value ~= nil then
       return value, token
     end
-    token = token.scope
+    token = token.scope or token.beyond and token.beyond()
   until not token
   return nil
 end
@@ -159,6 +162,7 @@ end
 
 -- put(inst, holder, name, value) sets it exactly there; nil takes it away.
 function variables.put(inst, holder, name, value)
+  inst = inst.turn and inst:owner(holder) or inst
   local vars = holder.vars
   if not vars then
     vars = {}
@@ -193,7 +197,7 @@ end
 function variables.set(inst, token, name, value)
   check_name(name)
   local _, holder = variables.get(token, name)
-  variables.put(inst, holder or inst.frame.outer, name, variables.copy(value, name, inst, token))
+  variables.put(inst, holder or inst:outermost(), name, variables.copy(value, name, inst, token))
 end
 
 function variables.set_local(inst, token, name, value)
@@ -259,7 +263,7 @@ function variables.all(token, kept)
         found[name] = value
       end
     end
-    token = token.scope
+    token = token.scope or token.beyond and token.beyond()
   until not token
   return found
 end

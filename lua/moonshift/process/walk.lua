@@ -12,6 +12,7 @@ local kept = require "moonshift.process.kept"
 local large = require "moonshift.process.large"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
+local turns = require "moonshift.process.turns"
 local variables = require "moonshift.process.variables"
 
 local Walk = {}
@@ -169,7 +170,7 @@ end
 -- await_job(inst, token, state, job): the token waits for a job { activity, suffix, priority, … }.
 function Walk:await_job(inst, token, state, job)
   token.state = state
-  job.instance, job.token = inst.id, token.id
+  job.instance, job.token, job.inst = inst.id, inst:number(token), inst
   job.handler = ("process/%s/%s"):format(inst.plan.key, job.name)
   job.priority = self:priority(inst, token, job.priority)
   job.retries = job.retry and self.context.runs and self.context.runs(job.retry) or nil
@@ -182,7 +183,7 @@ function Walk.await(_, inst, token, state, list, row)
   token.state = state
   if row then
     variables.check_row(inst, token, row)
-    row.instance, row.token, row.record = inst.id, token.id, token
+    row.instance, row.token, row.record, row.inst = inst.id, inst:number(token), token, inst
     list[#list + 1] = row
     token.fresh = row
   end
@@ -199,33 +200,63 @@ end
 -- comes again is.
 function Walk:waited(inst, token)
   local what, fresh = WAITS[token.state], token.fresh
+  what = what or frame.is_outside(token) and "job" -- that leaves it
   if fresh then
     fresh.dropped, token.fresh = true, nil
   elseif what and not (token == self.job_token and not repeats(self, token)) then
-    self.unit.left[#self.unit.left + 1] = { instance = inst.id, token = token.id, what = what,
-      task = token == self.completing and self.cause.task or nil }
+    self.unit.left[#self.unit.left + 1] = { instance = inst.id, what = what,
+      token = inst:number(token), task = token == self.completing and self.cause.task or nil }
   end
 end
 
 -- ---- instances ----
 
+-- A turn that stands outside of the frame of its instance is kept by its own number.
 function Walk:keep_instance(inst)
-  self.instances[inst.id] = inst
-  self.order[#self.order + 1] = inst
+  self.instances[inst.turn or inst.id] = inst
+  self:touch(inst)
 end
 
--- instance(id) -> the instance with what this walk has done to it so far; nil if there is none
-function Walk:instance(id)
-  local inst = self.instances[id]
+-- The unit writes the instance: until then it was only read.
+function Walk:touch(inst)
+  if not inst.touched then
+    inst.touched = true
+    self.order[#self.order + 1] = inst
+  end
+end
+
+-- look(row) -> the instance of a row, to be read
+function Walk:look(row)
+  local number = row.turn or row.id
+  local inst = self.instances[number] or instance.open(self, row)
+  self.instances[number] = inst
+  return inst
+end
+
+-- instance(id, token) -> the instance, or the turn outside of its frame that has the token, with
+-- what this walk has done to it so far; nil if there is none
+function Walk:instance(id, token)
+  local turn = frame.turn_of(token)
+  local inst = self.instances[turn or id]
   if not inst then
-    local row = self.context.frame(id)
+    local row = self.context.frame(id, turn and token or nil)
     if not row then
       return nil
     end
-    inst = instance.open(self, row)
-    self:keep_instance(inst)
+    inst = self:look(row)
   end
+  self:touch(inst)
   return inst
+end
+
+-- The events of an instance's trail, which those of its turns are in as well.
+function Walk:trail_of(id)
+  local trail = self.trails[id]
+  if not trail then
+    trail = {}
+    self.trails[id] = trail
+  end
+  return trail
 end
 
 -- ---- ways ----
@@ -437,9 +468,10 @@ function walk.new(context, cause)
   local w = setmetatable({
     context = context, cause = cause, settings = settings_of(context), now = context.now(),
     stack = {}, top = 0, steps = 0, recent = false, met = {}, before = cause.kept or NONE,
-    kept = {}, instances = {}, order = {},
+    kept = {}, instances = {}, order = {}, trails = {},
+    bodies = { by = {} },
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
-      messages = {}, searched = {}, values = {} },
+      messages = {}, searched = {}, values = {}, turns = {}, bodies = {} },
   }, Walk)
   w.scope = variables.scope(w)
   w.now_text = w.now .. "]"
@@ -476,41 +508,51 @@ function walk.at(w)
 end
 
 -- Leaves the rows that still wait for a token that is there.
-local function keep_waiting(w, rows)
+local function keep_waiting(rows)
   local count, all = 0, #rows
   for i = 1, all do
     local row = rows[i]
     local record = row.record
     rows[i] = nil
-    if not row.dropped and not record.gone and not w.instances[row.instance].ended then
-      row.record = nil
+    if not row.dropped and not record.gone and not row.inst.ended then
+      row.record, row.inst = nil, nil
       count = count + 1
       rows[count] = row
     end
   end
 end
 
--- Puts what the trail says of an instance into the unit.
+-- Puts what the trail says of an instance into the unit, once.
 function walk.trail(w, inst)
   local trail = w.unit.trail
-  if inst.trail[1] then
+  if inst.trail[1] and not inst.trail.told then
+    inst.trail.told = true
     trail[#trail + 1] = { instance = inst.id, events = "[" .. table.concat(inst.trail, ",") .. "]" }
   end
+end
+
+local function put_row(unit, inst)
+  if inst.turn then
+    unit.turns[#unit.turns + 1] = inst:turn_row()
+    return
+  end
+  unit.instances[#unit.instances + 1] = inst:row()
+  inst:searched(unit.searched)
 end
 
 -- unit(w) -> what is to be written
 function walk.unit(w)
   local unit = w.unit
   w.here = nil
-  keep_waiting(w, unit.jobs)
-  keep_waiting(w, unit.subscriptions)
-  keep_waiting(w, unit.tasks)
-  for i, inst in ipairs(w.order) do
+  keep_waiting(unit.jobs)
+  keep_waiting(unit.subscriptions)
+  keep_waiting(unit.tasks)
+  for _, inst in ipairs(w.order) do
     large.collect(inst, unit.values)
-    unit.instances[i] = inst:row()
-    inst:searched(unit.searched)
+    put_row(unit, inst)
     walk.trail(w, inst)
   end
+  turns.unit(w)
   unit.kept, unit.contends = w.kept, w.contends
   return unit
 end

@@ -2,7 +2,7 @@ require "spec.support.scripts"
 local frame = require "moonshift.process.frame"
 local rules = require "moonshift.rules"
 
--- Frames of shape 1 that lie in stores for ever: each must be read and written as it is.
+-- Frames of shapes 1 and 2 that lie in stores for ever: each must be read and written as it is.
 local GOLDEN = {
   '{"v":1,"next":2,"scopes":[[1,0,""]],"tokens":[]}',
   '{"v":1,"next":9,"scopes":[[1,0,"",{"amount":120}]],'
@@ -12,6 +12,10 @@ local GOLDEN = {
   '{"v":1,"next":1005,"journal":12,"scopes":[[1,0,""],'
     .. '[2,1,"ship#multiInstanceBody",{"nrOfInstances":1000},[1000,3,1000,[[7,998,4]]]]],'
     .. '"tokens":[[5,2,"ship","after"]]}',
+  '{"v":2,"next":3,"root":9,"caller":-3145730,"scopes":[[1,0,""],'
+    .. '[2,1,"ship#multiInstanceBody",{"nrOfInstances":100},[100,0,100,[],17]]],"tokens":[]}',
+  '{"v":1,"next":3,"scopes":[[1,0,"ship#multiInstanceBody",null,[1,0,1]]],'
+    .. '"tokens":[[2,1,"ship","task",null,{"loopCounter":0}]]}',
 }
 
 local function decode(text)
@@ -34,6 +38,29 @@ describe("a frame", function()
 
   it("counts the turns of ranges", function()
     assert.equal(999, decode(GOLDEN[4]).by[2].kids)
+  end)
+
+  it("says how many turns of a body stand outside of it", function()
+    assert.same({ { token = 2, activity = "ship", state = "turns", count = 100 } },
+      frame.places(GOLDEN[5], rules.decode))
+    assert.is_true(frame.is_outside(decode(GOLDEN[5]).by[2]))
+    assert.is_false(frame.is_outside(decode(GOLDEN[4]).by[2]))
+  end)
+
+  it("finds tokens of a turn by their numbers in the store", function()
+    local number = frame.number(3, 2)
+    assert.equal(-(3 * 2 ^ 20 + 2), number)
+    assert.same({ 3, 2 }, { frame.turn_of(number), frame.find(decode(GOLDEN[6]), number).id })
+    assert.is_nil(frame.turn_of(2))
+    assert.equal(2, frame.number(nil, 2))
+  end)
+
+  it("has room for a million tokens in one turn", function()
+    local f = frame.of_turn(nil, "ship#multiInstanceBody")
+    f.next = 2 ^ 20 - 1 | 0
+    frame.add(f, f.outer, "ship", "task")
+    local ok, message = pcall(frame.add, f, f.outer, "ship", "task")
+    assert.same({ false, "ship: one turn has more than 1048575 tokens" }, { ok, message })
   end)
 
   it("never uses a number twice", function()
@@ -77,10 +104,10 @@ describe("a frame", function()
   end)
 
   it("says that its shape is newer than the program, which puts the job off", function()
-    local ok, raised = pcall(decode, '{"v":2,"next":2,"scopes":[[1,0,""]],"tokens":[]}')
+    local ok, raised = pcall(decode, '{"v":3,"next":2,"scopes":[[1,0,""]],"tokens":[]}')
     assert.is_false(ok)
     assert.same({ later = true,
-      message = "the frame of the instance cannot be read: shape 2 (this program knows 1 to 1)" },
+      message = "the frame of the instance cannot be read: shape 3 (this program knows 1 to 2)" },
       raised)
   end)
 

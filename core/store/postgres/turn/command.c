@@ -5,6 +5,7 @@
 #include "store/postgres/turn/timeline.h"
 #include "store/postgres/turn/transaction.h"
 #include "store/rules/ask/processes.h"
+#include "store/rules/ask/turns.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/places.h"
 #include "store/rules/process/subscription.h"
@@ -61,8 +62,9 @@ static const char hold_sql[] =
     " FROM next) RETURNING value-?11 AS id),"                                                      \
     " held AS (" PLACE_HOLD("here.lane", "?6", "?7", "next CROSS JOIN here", "token") ")"          \
     " SELECT (SELECT token FROM held), next.token, (SELECT id FROM ids), i.id, i.lane,"            \
-    " i.execution, i.place, " WORLD ", " WAITS("i.id") ", " FRAME_COLUMNS                          \
-    " FROM here i JOIN process_version v ON v.id=i.version CROSS JOIN next"
+    " i.execution, i.place, " WORLD ", " WAITS("i.id") ", " FRAME_COLUMNS ", " TURN_COLUMNS        \
+    " FROM here i JOIN process_version v ON v.id=i.version CROSS JOIN next LEFT JOIN body_turn t"  \
+    " ON t.id=(-CAST(i.execution AS BIGINT))>>20 LEFT JOIN body b ON b.id=t.body AND b.closed=0"
 
 static const char instance_sql[] =
     REACH("SELECT ?1 AS instance, ?2 AS execution, CAST(NULL AS TEXT) AS place");
@@ -192,6 +194,7 @@ static bool take_ground(struct store *store, int64_t instance, const char *world
 
 /* The columns of REACH. */
 enum { HELD, TOKEN, ID, INSTANCE, LANE, EXECUTION, PLACE, REACHED_WORLD, REACHED_WAITS, FRAME };
+enum { TURN_REV = FRAME + 10, TURN_BODY = TURN_REV + 2 }; /* outside of the frame; or NULL */
 
 static struct row *reach_ask(struct store *store, const struct store_reach *reach, int64_t tokens,
                              int64_t ids, struct error *error) {
@@ -210,20 +213,43 @@ static struct row *reach_ask(struct store *store, const struct store_reach *reac
                     (int64_t)0, reach->until, reach->now, version, schema, tokens + 1, ids, root);
 }
 
-/* Without a place it is about the instance as a whole: where that stands. */
-static json_t *found_of(struct row *row, const json_t *frame, struct error *error) {
+/* Where the instance stands, with its turns that stand outside of the frame. */
+static bool show_places(struct store *store, json_t *found, const json_t *frame,
+                        struct error *error) {
+    bool own = false;
+    if (!frame_show(found, json_text(frame, "frame"), error) || !look_begin(store, &own, error))
+        return false;
+    bool done = turns_show(store, json_object_get(found, "at"), json_int(found, "instance"), error);
+    look_end(store, own);
+    return done;
+}
+
+/* Without a place it is about the instance as a whole. */
+static json_t *found_of(struct store *store, struct row *row, const json_t *frame,
+                        struct error *error) {
     json_t *found =
         json_pack("{sI sI ss*}", "instance", (json_int_t)row_int(row, INSTANCE), "token",
                   (json_int_t)row_int(row, EXECUTION), "activity", row_text(row, PLACE));
-    return json_kept(found,
-                     row_text(row, PLACE) || frame_show(found, json_text(frame, "frame"), error));
+    return json_kept(found, row_text(row, PLACE) || show_places(store, found, frame, error));
+}
+
+/* That of the instance, or of its turn outside of it; null: that has ended. */
+static json_t *frame_of(struct row *row) {
+    const int64_t turn = turn_of_token(row_int(row, EXECUTION));
+    json_t *frame = frame_read(row, FRAME, row_int(row, INSTANCE));
+    if (!turn || !frame)
+        return frame;
+    if (!row_null(row, TURN_BODY))
+        return json_kept(frame, turn_frame_put(frame, turn, row, TURN_REV));
+    json_decref(frame);
+    return json_null();
 }
 
 static bool read_instance(struct store *store, struct row *row, struct store_reach *reach,
                           struct error *error) {
     reach->hold = (struct lane_hold){row_int(row, LANE), row_int(row, HELD)};
-    reach->frame = frame_read(row, FRAME, row_int(row, INSTANCE));
-    reach->found = reach->frame ? found_of(row, reach->frame, error) : NULL;
+    reach->frame = frame_of(row);
+    reach->found = reach->frame ? found_of(store, row, reach->frame, error) : NULL;
     return take_ground(store, row_int(row, INSTANCE), row_text(row, REACHED_WORLD),
                        row_text(row, REACHED_WAITS), error) &&
            reach->found;

@@ -46,10 +46,13 @@
 #define ASK_LANE                                                                                   \
     ASK("4", "SELECT 1 AS value FROM lane WHERE id=k.thing AND until=k.part"                       \
              " UNION ALL SELECT 1 FROM lane WHERE id=(~k.thing)")
+#define ASK_TURN                                                                                   \
+    ASK("5", "SELECT t.rev AS value FROM body_turn t JOIN body b ON b.id=t.body AND b.closed=0"    \
+             " WHERE t.id=k.thing")
 #define ASKED                                                                                      \
     "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
     "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \
-    " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE
+    " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE " UNION ALL" ASK_TURN
 
 static const struct {
     const char *sql;
@@ -108,6 +111,17 @@ static const struct {
                     " (SELECT ctid AS spot FROM instance WHERE id=k.id OFFSET 0) AS i"
                     " WHERE instance.ctid=i.spot",
                     2, ARRAY_INT8, true},
+    [SET_TURNS] = {"UPDATE body_turn SET rev=k.rev, frame=k.frame FROM (SELECT unnest(?) AS id,"
+                   " unnest(?) AS rev, unnest(?) AS frame) AS k CROSS JOIN LATERAL"
+                   " (SELECT ctid AS spot FROM body_turn WHERE id=k.id OFFSET 0) AS i"
+                   " WHERE body_turn.ctid=i.spot",
+                   2, ARRAY_INT8, true},
+    [SET_BODIES] = {"UPDATE body SET ended=body.ended+k.ended FROM (SELECT unnest(?) AS id,"
+                    " unnest(?) AS ended) AS k CROSS JOIN LATERAL"
+                    " (SELECT ctid AS spot FROM body WHERE id=k.id AND closed=0 OFFSET 0) AS i"
+                    " WHERE body.ctid=i.spot RETURNING body.id,"
+                    " CASE WHEN body.ended>=body.turns THEN 1 ELSE 0 END",
+                    2, ARRAY_INT8},
     [SET_AHEAD] = {ASKED, 3, ARRAY_INT8},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"

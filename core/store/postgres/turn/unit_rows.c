@@ -8,6 +8,7 @@
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/subscription.h"
+#include "store/rules/process/turn.h"
 #include "store/rules/process/user_task.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/record/trail.h"
@@ -23,6 +24,9 @@
     ends " WHERE ctid=ANY(ARRAY(SELECT r.spot FROM (SELECT " keys ") AS k CROSS JOIN LATERAL"      \
          " (SELECT ctid AS spot FROM " table " WHERE " where " OFFSET 0) AS r))"
 #define ALL_END(ends, table) ENDS(ends, table, EACH " AS instance", "instance=k.instance")
+/* Not those of turns outside of its frame. */
+#define FRAME_ENDS(ends, table)                                                                    \
+    ENDS(ends, table, EACH " AS instance", "instance=k.instance AND token>=0")
 #define ONE_ENDS(ends, table, column)                                                              \
     ENDS(ends, table, EACH " AS instance, " EACH " AS part",                                       \
          "instance=k.instance AND " column "=k.part")
@@ -44,9 +48,11 @@ static const char *const kinds[] = {
                   EACH " AS ended, " EACH " AS how, " EACH " AS reason, " EACH " AS key, "
                   EACH " AS tenant, " EACH " AS variables, " EACH " AS ttl) AS k",
     [ROWS_INSTANCE_ENDS] = ENDS("DELETE FROM instance", "instance", EACH " AS id", "id=k.id"),
-    [ROWS_SUBSCRIPTIONS_END] = ALL_END("DELETE FROM subscription", "subscription"),
+    [ROWS_TURN_ENDS] = ENDS("DELETE FROM body_turn", "body_turn", EACH " AS id", "id=k.id"),
+    [ROWS_TURN] = "INSERT INTO body_turn(id, body, rev, frame) SELECT " EACH4,
+    [ROWS_SUBSCRIPTIONS_END] = FRAME_ENDS("DELETE FROM subscription", "subscription"),
     [ROWS_SUBSCRIPTION_ENDS] = ONE_ENDS("DELETE FROM subscription", "subscription", "token"),
-    [ROWS_TASKS_END] = ALL_END("DELETE FROM user_task", "user_task"),
+    [ROWS_TASKS_END] = FRAME_ENDS("DELETE FROM user_task", "user_task"),
     [ROWS_TASK_ENDS] = ONE_ENDS("DELETE FROM user_task", "user_task", "token"),
     [ROWS_SEARCHED_END] = ALL_END("DELETE FROM searched", "searched"),
     [ROWS_SEARCHED_ENDS] = ONE_ENDS("DELETE FROM searched", "searched", "name"),
@@ -84,7 +90,8 @@ static const char *const questions[] = {
                       " (SELECT key FROM instance WHERE id=s.instance OFFSET 0) AS i"
                       " WHERE (k.instance=0 OR s.instance=k.instance)"
                       " AND (k.token=0 OR s.token=k.token)"
-                      " AND (k.business IS NULL OR i.key=k.business) LIMIT 100) AS r",
+                      " AND (k.business IS NULL OR i.key=k.business)"
+                      " AND " OPEN_TOKEN("s.token") " LIMIT 100) AS r",
     [ASKED_STARTING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
                        STARTING_COLUMNS FOUND("instance=0") " WHERE k.instance=0 LIMIT 100) AS r",
 };

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "store/batch.h"
 #include "store/rules/ask/processes.h"
+#include "store/rules/ask/turns.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/process/large_value.h"
@@ -11,7 +12,15 @@
 
 static json_t *frame(struct store *store, const struct question *question, struct error *error) {
     return store_frame(store, json_integer_value(json_object_get(question->object, "instance")),
-                       error);
+                       json_integer_value(json_object_get(question->object, "token")), error);
+}
+
+static json_t *body(struct store *store, const struct question *question, struct error *error) {
+    return body_ask(store, question->id, error);
+}
+
+static json_t *turns(struct store *store, const struct question *question, struct error *error) {
+    return body_turns_ask(store, question->id, error);
 }
 
 static json_t *large_value(struct store *store, const struct question *question,
@@ -120,6 +129,8 @@ static const struct {
     [ASK_WALK] = {NAMED("walk"), .other = ask_walk},
     [ASK_INSTANCE] = {NAMED("instance"), .one = store_process_instance},
     [ASK_FRAME] = {NAMED("frame"), .other = frame},
+    [ASK_BODY] = {NAMED("body"), .other = body},
+    [ASK_TURNS] = {NAMED("turns"), .other = turns},
     [ASK_LARGE_VALUE] = {NAMED("large_value"), .other = large_value},
     [ASK_VERSION] = {NAMED("version"), .other = version},
     [ASK_RECEIVERS] = {NAMED("receivers"), .other = receivers},

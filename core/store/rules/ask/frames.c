@@ -1,6 +1,8 @@
 /* frames.c - where instances stand: what a walk begins from. */
 #include "base/json.h"
+#include "job/unit.h"
 #include "store/rules/ask/processes.h"
+#include "store/rules/ask/turns.h"
 #include "store/rules/ground/query.h"
 #include <stdlib.h>
 
@@ -16,7 +18,7 @@ json_t *frame_read(struct row *row, int from, int64_t id) {
     return frame;
 }
 
-json_t *store_frame(struct store *store, int64_t id, struct error *error) {
+json_t *store_frame(struct store *store, int64_t id, int64_t token, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
@@ -27,6 +29,8 @@ json_t *store_frame(struct store *store, int64_t id, struct error *error) {
         found = frame_read(row, 0, id);
         row_done(row);
     }
+    if (step == YES && turn_of_token(token))
+        found = turn_frame(store, found, turn_of_token(token), error);
     look_end(store, own);
     return found;
 }
@@ -57,6 +61,23 @@ static bool read_many(struct store *store, const struct kept_rows *rows, json_t 
     return step == NO;
 }
 
+/* Puts the frames of turns outside of these into their places, one by one. */
+static bool read_turns(struct store *store, const json_t *questions, json_t *answers,
+                       struct error *error) {
+    size_t i;
+    const json_t *question;
+    bool done = true;
+    json_array_foreach(questions, i, question) {
+        json_t *frame = json_array_get(answers, i);
+        int64_t turn = turn_of_token(json_int(question, "token"));
+        if (!done || !turn || !json_is_object(frame))
+            continue;
+        json_t *found = turn_frame(store, json_incref(frame), turn, error);
+        done = found && json_array_set_new(answers, i, found) == 0;
+    }
+    return done;
+}
+
 json_t *store_frames(struct store *store, const json_t *questions, struct error *error) {
     struct kept_rows rows = {"ii", cells_of(questions), json_array_size(questions), 0};
     json_t *answers = json_array();
@@ -64,6 +85,7 @@ json_t *store_frames(struct store *store, const json_t *questions, struct error 
         json_array_append_new(answers, json_null());
     bool done =
         rows.cells ? read_many(store, &rows, answers, error) : db_no_memory(&store->db, error);
+    done = done && read_turns(store, questions, answers, error);
     free(rows.cells);
     return json_kept(answers, done);
 }

@@ -1,6 +1,7 @@
 #include "store/rules/ask/processes.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "store/rules/ask/turns.h"
 #include "store/rules/ask/why_place.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
@@ -8,6 +9,7 @@
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/stuck_instance.h"
+#include "store/rules/process/turn.h"
 #include "store/rules/record/frame.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,7 +351,8 @@ const struct ask_table task_table = {
     task_columns,
     task_filters,
     .shown = "id,activity,name?,process,instance,key?,assignee,candidates?,due?",
-    .from = " FROM user_task t JOIN instance i ON i.id=t.instance" OF_VERSION "i.version",
+    .from = " FROM user_task t JOIN instance i ON i.id=t.instance AND " OPEN_TOKEN("t.token")
+        OF_VERSION "i.version",
     .asked = "tasks"};
 
 json_t *store_tasks(struct store *store, const json_t *filters, const struct store_page *page,
@@ -382,7 +385,8 @@ static const struct ask_column subscription_columns[] = {
 
 const struct ask_table subscription_table = {
     "subscriptions", subscription_columns, subscription_filters,
-    .from = " FROM subscription s" OF_VERSION "s.version", .asked = "subscriptions"};
+    .from = " FROM subscription s" OF_VERSION "s.version AND " OPEN_TOKEN("s.token"),
+    .asked = "subscriptions"};
 
 static const struct filter kept_message_filters[] = {
     {"name", "NAME,…", "of these names"},
@@ -451,9 +455,10 @@ static bool show_large(struct store *store, json_t *instance, int64_t id, struct
 
 /* Adds what its frame says. One that has ended meanwhile has none. */
 static bool show_frame(struct store *store, json_t *instance, int64_t id, struct error *error) {
-    json_t *frame = store_frame(store, id, error);
+    json_t *frame = store_frame(store, id, 0, error);
     const char *text = json_string_value(json_object_get(frame, "frame"));
-    bool done = frame && (!text || frame_show(instance, text, error));
+    bool done = frame && (!text || (frame_show(instance, text, error) &&
+                                    turns_show(store, json_object_get(instance, "at"), id, error)));
     json_decref(frame);
     return done;
 }
@@ -541,7 +546,7 @@ json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct 
         return NULL;
     }
     json_t *instance = store_process_instance(store, id, now, error);
-    json_t *frame = instance ? store_frame(store, id, error) : NULL;
+    json_t *frame = instance ? store_frame(store, id, 0, error) : NULL;
     bool done = json_put(facts, "instance", instance) && instance && frame &&
                 json_put(facts, "frame", json_incref(json_object_get(frame, "frame"))) &&
                 put_lists(facts, store, id, now, error);

@@ -56,15 +56,19 @@ static json_t *rows_of(json_t *counts) {
 static bool read_frames(struct store *store, const char *key, json_t *found, struct error *error) {
     json_t *counts = json_object();
     int64_t instances = 0, suspended = 0;
-    struct row *row =
-        db_query(&store->db, error, "SELECT i.frame, " SUSPENDED_ITSELF OF_PROCESS, "t", key);
+    struct row *row = db_query(&store->db, error,
+                               "SELECT i.frame, " SUSPENDED_ITSELF ", 1" OF_PROCESS
+                               " UNION ALL SELECT t.frame, 0, 0 FROM body_turn t JOIN body b"
+                               " ON b.id=t.body AND b.closed=0 JOIN process_version v"
+                               " ON v.id=b.version WHERE v.key=?1",
+                               "t", key);
     enum answer step;
     while ((step = db_step(&store->db, row, error)) == YES) {
         if (!tally_frame(counts, row_text(row, 0), error)) {
             row_done(row);
             break;
         }
-        instances++;
+        instances += row_int(row, 2); /* the others are turns outside of their frames */
         suspended += row_int(row, 1);
     }
     bool done = counts && step == NO && json_put(found, "instances", json_integer(instances)) &&

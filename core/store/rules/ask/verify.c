@@ -5,6 +5,7 @@
 #include "store/rules/ground/state.h"
 #include "store/rules/place/places.h"
 #include "store/rules/process/stuck_instance.h"
+#include "store/rules/process/turn.h"
 
 #define NO_PURGE_PENDING                                                                           \
     "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \
@@ -135,19 +136,28 @@ static const struct verify_rule rules[] = {
     {"SELECT x.id FROM executor x WHERE x.debt<>0 AND x.state=0 LIMIT 100", "executor",
      "is gone, and nobody looks for the rows that it has left behind"},
     {"SELECT j.id FROM live j WHERE j.instance_id IS NOT NULL AND NOT EXISTS"
-     "(SELECT 1 FROM instance i WHERE i.id=j.instance_id) LIMIT 100",
+     "(SELECT 1 FROM instance i WHERE i.id=j.instance_id)"
+     " AND " OPEN_TOKEN("coalesce(j.execution, 0)") " LIMIT 100",
      "job", "belongs to an instance that is gone"},
     {"SELECT t.id FROM user_task t WHERE NOT EXISTS"
-     "(SELECT 1 FROM instance i WHERE i.id=t.instance) LIMIT 100",
+     "(SELECT 1 FROM instance i WHERE i.id=t.instance)"
+     " AND " OPEN_TOKEN("t.token") " LIMIT 100",
      "task", "belongs to an instance that is gone"},
     {"SELECT s.name FROM subscription s WHERE s.instance<>0 AND NOT EXISTS"
-     "(SELECT 1 FROM instance i WHERE i.id=s.instance) LIMIT 100",
+     "(SELECT 1 FROM instance i WHERE i.id=s.instance)"
+     " AND " OPEN_TOKEN("s.token") " LIMIT 100",
      "the subscription to", "belongs to an instance that is gone"},
     {"SELECT s.name FROM subscription s WHERE s.instance=0 AND NOT EXISTS"
      "(SELECT 1 FROM process p WHERE p.current=s.token) LIMIT 100",
      "the subscription to", "starts a version that is not the current one"},
     {"SELECT i.id FROM instance i WHERE " WAITS_FOR_NOTHING " LIMIT 100", "instance",
      "waits for nothing"},
+    {"SELECT b.id FROM body b WHERE b.closed=0 AND NOT EXISTS"
+     "(SELECT 1 FROM instance i WHERE i.id=b.instance) LIMIT 100",
+     "body", "belongs to an instance that is gone"},
+    {"SELECT t.id FROM body_turn t WHERE NOT EXISTS"
+     "(SELECT 1 FROM body b WHERE b.id=t.body) LIMIT 100",
+     "turn", "belongs to a body that is gone"},
     {"SELECT i.id FROM instance i WHERE i.rev>="
      "(SELECT value FROM meta WHERE key='next_token') LIMIT 100",
      "instance", "has a frame that no run has written"},

@@ -1,5 +1,6 @@
 #include "store/rules/ask/why_place.h"
 #include "base/json.h"
+#include "store/rules/ask/turns.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/record/frame.h"
 #include <string.h>
@@ -156,6 +157,13 @@ static bool say_undoing(struct looker *looker, const json_t *place) {
     (void)place;
     text_add(&looker->text, " takes back what has ended");
     return true;
+}
+
+/* Turns of a large body that are not named by themselves. */
+static bool say_turns(struct looker *looker, const json_t *place) {
+    int64_t count = json_int(place, "count");
+    text_add(&looker->text, ": %lld more turn%s", (long long)count, count == 1 ? "" : "s");
+    return json_put(looker->row, "count", json_integer(count));
 }
 
 static bool say_event(struct looker *looker, const json_t *place) {
@@ -334,7 +342,7 @@ static const struct {
 } states[] = {
     {"before", say_job},  {"after", say_job},        {"seed", say_job},        {"timer", say_job},
     {"task", say_task},   {"message", say_received}, {"trigger", say_trigger}, {"join", say_join},
-    {"event", say_event}, {"call", say_call},        {"undoing", say_undoing},
+    {"event", say_event}, {"call", say_call},        {"undoing", say_undoing}, {"turns", say_turns},
 };
 
 static bool say(struct looker *looker, const json_t *place) {
@@ -395,7 +403,8 @@ json_t *why_places(struct store *store, const json_t *facts, int64_t instance, t
     if (!frame)
         return json_array();
     looker.places = frame_places(frame, error);
-    json_t *list = looker.places ? sentences(&looker) : NULL;
+    bool done = looker.places && turns_places(store, looker.places, instance, error);
+    json_t *list = done ? sentences(&looker) : NULL;
     json_decref(looker.places);
     return list;
 }

@@ -13,8 +13,8 @@ enum { NO_ROW = 0, ALL_ROWS = 1, ONE_ROW = 2, BOTH = ALL_ROWS | ONE_ROW };
 /* `live` and its like look at locks. */
 static const char *const tables[] = {
     "instance",  "past",   "subscription", "user_task", "searched", "large_value", "trail",
-    "operation", "locked", "locks",        "live",      "counted",  NULL};
-enum { INSTANCE, PAST, SUBSCRIPTION, TASK, SEARCHED, VALUE, TRAIL, OPERATION, LOCKED };
+    "operation", "locked", "locks",        "live",      "counted",  "body_turn",   NULL};
+enum { INSTANCE, PAST, SUBSCRIPTION, TASK, SEARCHED, VALUE, TRAIL, OPERATION, LOCKED, TURN = 12 };
 
 static const struct {
     int table;
@@ -25,6 +25,8 @@ static const struct {
     [ROWS_INSTANCE] = {INSTANCE, NO_ROW, NO_ROW},
     [ROWS_PAST] = {PAST, NO_ROW, NO_ROW},
     [ROWS_INSTANCE_ENDS] = {INSTANCE, NO_ROW, NO_ROW}, /* it is behind in the order */
+    [ROWS_TURN_ENDS] = {TURN, ALL_ROWS, NO_ROW},
+    [ROWS_TURN] = {TURN, NO_ROW, ALL_ROWS},
     [ROWS_SUBSCRIPTIONS_END] = {SUBSCRIPTION, ALL_ROWS, NO_ROW},
     [ROWS_SUBSCRIPTION_ENDS] = {SUBSCRIPTION, ONE_ROW, NO_ROW},
     [ROWS_TASKS_END] = {TASK, ALL_ROWS, NO_ROW},

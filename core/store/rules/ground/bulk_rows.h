@@ -65,6 +65,8 @@ enum unit_rows {
     ROWS_PAST,              /* id, version, root, parent, started, ended, how, reason, key, tenant,
                                variables, time to live */
     ROWS_INSTANCE_ENDS,     /* id */
+    ROWS_TURN_ENDS,         /* id; of a turn outside of the frame of its instance */
+    ROWS_TURN,              /* id, body, rev, frame */
     ROWS_SUBSCRIPTIONS_END, /* instance; or with its token */
     ROWS_SUBSCRIPTION_ENDS,
     ROWS_TASKS_END, /* the same */

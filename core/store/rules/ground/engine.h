@@ -77,11 +77,13 @@ enum set_kind {
     SET_ROWS,    /* ids: a row (ROW_PLACE) for each job that is there, */
     SET_ROWS_PLACELESS, /* or has a row */
     SET_PARK,           /* spots: these jobs go from `ready` to `parked` */
-    SET_PARKED,  /* lanes, streams, ranks, numbers: so many parked jobs of each, in their order:
-                    ROW_COLUMNS, place and spot */
-    SET_UNPARK,  /* spots: these jobs, which are taken, leave `parked` */
-    SET_FRAMES,  /* instances, revs, and frames as texts: each has this frame */
-    SET_AHEAD,   /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
+    SET_PARKED, /* lanes, streams, ranks, numbers: so many parked jobs of each, in their order:
+                   ROW_COLUMNS, place and spot */
+    SET_UNPARK, /* spots: these jobs, which are taken, leave `parked` */
+    SET_TURNS,  /* the same of turns outside of the frame */
+    SET_BODIES, /* bodies, and how many more of their turns have ended; reads (body, 1: all have) */
+    SET_FRAMES, /* instances, revs, and frames as texts: each has this frame */
+    SET_AHEAD,  /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
     SET_HOLDERS, /* definitions, numbers, and unique keys as texts: a row (number,
                     UNIQUE_HOLDER) for each key that has one */
     SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until

@@ -130,6 +130,19 @@ struct retiring {
 struct frame_change {
     int64_t id, rev;
     struct lasting_text frame;
+    bool turn; /* of a turn outside of the frame of its instance */
+};
+
+/* How many turns of bodies end with the open transaction; see process/turn.h. */
+struct body_count {
+    int64_t id, ended;
+};
+enum { BODIES_KEPT = 64 };
+struct bodies {
+    struct body_count list[BODIES_KEPT];
+    size_t count;
+    time_ms now;
+    bool closed; /* one was */
 };
 
 /* Those of the open transaction; see process/instance.h. */
@@ -238,6 +251,7 @@ struct store {
     struct held_config config;
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
+    struct bodies bodies;
     struct unit_ahead asked;
     struct unit_rows_kept unit_rows;
     struct lasting lasting;

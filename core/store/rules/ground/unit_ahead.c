@@ -49,6 +49,12 @@ void unit_ahead_forget(struct store *store, enum asked what, int64_t of) {
     }
 }
 
+void unit_ahead_forget_kind(struct store *store, enum asked what) {
+    for (size_t i = 0; i < store->asked.count; i++)
+        if (store->asked.list[i].what == what)
+            store->asked.list[i].known = false;
+}
+
 void unit_ahead_lane(struct store *store, int64_t lane) {
     unit_ahead_forget(store, ASKED_LANE, lane < 0 ? ~lane : lane);
 }
@@ -103,6 +109,8 @@ static bool add_outcome(struct store *store, const struct outcome *outcome) {
     bool done = !unit || !job->id || add(ahead, ASKED_LOCK, job->id, job->token);
     for (size_t i = 0; done && unit && i < unit->instance_count; i++)
         done = add_instance(store, outcome, &unit->instances[i]);
+    for (size_t i = 0; done && unit && i < unit->turn_count; i++)
+        done = !unit->turns[i].rev || add(ahead, ASKED_TURN, unit->turns[i].id, 0);
     for (size_t i = 0; done && unit && i < unit->left_count; i++)
         done = add_left(ahead, &unit->left[i]);
     return done;

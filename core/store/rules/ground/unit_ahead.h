@@ -15,7 +15,8 @@ enum asked {
     ASKED_JOB,  /* of an instance, and a token or 0 for all: what job waits for it */
     ASKED_TASK, /* of an instance and a token: what task waits for it */
     ASKED_LOCK, /* of a job and a token: who has this lock, if no command has edited the job */
-    ASKED_LANE  /* of a lane and TIME_NEVER: does a run or a command insist on it? */
+    ASKED_LANE, /* of a lane and TIME_NEVER: does a run or a command insist on it? */
+    ASKED_TURN  /* of a turn outside of the frame: its rev, if its body is open */
 };
 
 /* An answer: so many rows, 2 for several, and the value of one. */
@@ -36,6 +37,9 @@ bool unit_ahead_known(struct store *store, const struct outcome *outcome, int64_
                       const char *waits);
 /* It changes: all parts of it. */
 void unit_ahead_forget(struct store *store, enum asked what, int64_t of);
+
+/* The same of all things. */
+void unit_ahead_forget_kind(struct store *store, enum asked what);
 
 /* The lane that a unit of this outcome waits for if something insists on it; 0: it waits for none,
  * as it is in the lane or insists on one itself. */

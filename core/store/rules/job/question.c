@@ -190,6 +190,11 @@ static const struct filter job_filters[] = {
 #define BY_execution NULL
 #define BY_version NULL
 #define BY_frame_rev NULL
+#define BY_around NULL
+#define BY_around_rev NULL
+#define BY_body NULL
+#define BY_body_token NULL
+#define BY_body_seen NULL
 #define BY_frame NULL
 #define BY_parent NULL
 #define BY_business_key NULL

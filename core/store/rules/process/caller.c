@@ -18,6 +18,14 @@ int64_t caller_held(struct store *store, const struct unit *unit, struct error *
     const char *how = unit->instance_count ? unit->instances[0].ended : NULL;
     if (how && strcmp(how, "cancelled") == 0)
         return 0;
+    for (size_t i = 0; i < unit->turn_count; i++) {
+        int64_t caller = unit->instance_count ? unit->turns[i].instance : 0;
+        enum answer held = caller && caller != unit->instances[0].id && unit->turns[i].rev
+                               ? instance_held(store, caller, error)
+                               : NO;
+        if (held != NO)
+            return held == YES ? caller : -1;
+    }
     for (size_t i = 1; i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
         enum answer held = goes_on(one) ? instance_held(store, one->id, error) : NO;

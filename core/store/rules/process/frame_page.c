@@ -1,4 +1,5 @@
 #include "store/rules/process/frame_page.h"
+#include "job/unit.h"
 #include "store/rules/ground/frames.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,54 +32,61 @@ static bool frames_add(struct frame_page *page, struct row *row) {
     }
     const char *key = row_text(row, 5);
     struct frame_row *made = &page->rows[page->count];
-    *made = (struct frame_row){row_int(row, 0),
-                               row_int(row, 1),
-                               row_int(row, 2),
-                               row_int(row, 3),
-                               frames_keep(page, row_text(row, 4)),
-                               frames_keep(page, key)};
+    *made = (struct frame_row){.id = row_int(row, 0),
+                               .version = row_int(row, 1),
+                               .rev = row_int(row, 2),
+                               .parent = row_int(row, 3),
+                               .frame = frames_keep(page, row_text(row, 4)),
+                               .key = frames_keep(page, key),
+                               .body = row_int(row, 6),
+                               .body_token = row_int(row, 7)};
     page->count += made->frame != NULL;
     return made->frame && (made->key || !key);
 }
 
+#define INSTANCES "SELECT id, version, rev, parent, frame, key, 0, 0 FROM instance WHERE id"
+#define TURNS                                                                                      \
+    "SELECT t.id, 0, t.rev, NULL, t.frame, NULL, t.body, b.token FROM body_turn t JOIN body b"     \
+    " ON b.id=t.body AND b.closed=0 WHERE t.id"
+#define SOME                                                                                       \
+    " IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"   \
+    " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)"
+
 /* Begins to read the wanted ones. The last one stands for those that are missing to the whole. */
-static struct row *query(struct frame_page *page, struct store *store, struct error *error) {
-    int64_t *id = page->wanted;
-    if (page->wanted_count == 1)
-        return db_query(&store->db, error,
-                        "SELECT id, version, rev, parent, frame, key FROM instance WHERE id=?1",
-                        "i", id[0]);
-    for (size_t i = page->wanted_count; i < FRAMES_AT_ONCE; i++)
-        id[i] = id[page->wanted_count - 1];
-    return db_query(
-        &store->db, error,
-        "SELECT id, version, rev, parent, frame, key FROM instance WHERE id IN (?1, ?2, ?3, ?4, ?5,"
-        " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
-        " ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
-        "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7],
-        id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15], id[16], id[17], id[18],
-        id[19], id[20], id[21], id[22], id[23], id[24], id[25], id[26], id[27], id[28], id[29],
-        id[30], id[31]);
+static struct row *query(struct frames_wanted *wanted, bool turns, struct store *store,
+                         struct error *error) {
+    int64_t *id = wanted->ids;
+    if (wanted->count == 1)
+        return db_query(&store->db, error, turns ? TURNS "=?1" : INSTANCES "=?1", "i", id[0]);
+    for (size_t i = wanted->count; i < FRAMES_AT_ONCE; i++)
+        id[i] = id[wanted->count - 1];
+    return db_query(&store->db, error, turns ? TURNS SOME : INSTANCES SOME,
+                    "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3], id[4], id[5],
+                    id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15],
+                    id[16], id[17], id[18], id[19], id[20], id[21], id[22], id[23], id[24], id[25],
+                    id[26], id[27], id[28], id[29], id[30], id[31]);
 }
 
-static int64_t bytes_of(const struct frame_page *page, size_t first) {
+static int64_t bytes_of(const struct frame_page *page, const struct frames_wanted *wanted,
+                        size_t first) {
     int64_t bytes = 0;
     for (size_t i = first; i < page->count; i++)
-        for (size_t k = 0; k < page->wanted_count; k++)
-            if (page->rows[i].id == page->wanted[k])
+        for (size_t k = 0; k < wanted->count; k++)
+            if (page->rows[i].id == wanted->ids[k])
                 bytes += (int64_t)strlen(page->rows[i].frame);
     return bytes;
 }
 
-static bool read_wanted(struct frame_page *page, struct store *store, int64_t *bytes,
+static bool read_wanted(struct frame_page *page, struct store *store, bool turns, int64_t *bytes,
                         struct error *error) {
+    struct frames_wanted *wanted = turns ? &page->turns : &page->instances;
     size_t first = page->count;
     bool fine = true;
-    if (!page->wanted_count)
+    if (!wanted->count)
         return true;
     if (!frames_flush(store, error))
         return false;
-    struct row *row = query(page, store, error);
+    struct row *row = query(wanted, turns, store, error);
     enum answer step = db_step(&store->db, row, error);
     while (fine && step == YES)
         if ((fine = frames_add(page, row)))
@@ -87,18 +95,25 @@ static bool read_wanted(struct frame_page *page, struct store *store, int64_t *b
         row_done(row);
         return db_no_memory(&store->db, error);
     }
-    *bytes += bytes_of(page, first);
-    page->wanted_count = 0;
+    *bytes += bytes_of(page, wanted, first);
+    wanted->count = 0;
     return step == NO;
 }
 
-bool frame_page_want(struct frame_page *page, struct store *store, int64_t instance, int64_t *bytes,
-                     struct error *error) {
-    *bytes = 0;
-    if (!instance)
+static bool want(struct frame_page *page, struct store *store, int64_t id, bool turn,
+                 int64_t *bytes, struct error *error) {
+    struct frames_wanted *wanted = turn ? &page->turns : &page->instances;
+    if (!id)
         return true;
-    page->wanted[page->wanted_count++] = instance;
-    return page->wanted_count < FRAMES_AT_ONCE || read_wanted(page, store, bytes, error);
+    wanted->ids[wanted->count++] = id;
+    return wanted->count < FRAMES_AT_ONCE || read_wanted(page, store, turn, bytes, error);
+}
+
+bool frame_page_want(struct frame_page *page, struct store *store, const struct job *job,
+                     int64_t *bytes, struct error *error) {
+    *bytes = 0;
+    return want(page, store, job->instance_id, false, bytes, error) &&
+           want(page, store, turn_of_token(job->execution), true, bytes, error);
 }
 
 /* ---- giving ---- */
@@ -108,14 +123,33 @@ static int row_order(const void *left, const void *right) {
     return (a->id > b->id) - (a->id < b->id);
 }
 
+static const struct frame_row *row_of(const struct frame_page *page, int64_t id) {
+    const struct frame_row key = {.id = id};
+    return id && page->count ? bsearch(&key, page->rows, page->count, sizeof key, row_order) : NULL;
+}
+
+/* A job of a turn has both frames: that of the turn, and that of the instance around it. */
+static void show_turn(struct job *shown, const struct frame_row *turn) {
+    shown->around = shown->frame;
+    shown->around_rev = shown->frame_rev;
+    shown->frame = turn ? turn->frame : NULL;
+    shown->frame_rev = turn ? turn->rev : 0;
+    shown->body = turn ? turn->body : 0;
+    shown->body_token = turn ? turn->body_token : 0;
+}
+
 /* The job, as a copy with its frame; NULL: no memory. */
-static struct job *framed(struct job *job, const struct frame_row *row) {
+static struct job *framed(const struct frame_page *page, struct job *job,
+                          const struct frame_row *row) {
+    const int64_t turn = turn_of_token(job->execution);
     struct job shown = *job;
     shown.version = row->version;
     shown.frame_rev = row->rev;
     shown.frame = row->frame;
     shown.parent = row->parent;
     shown.business_key = row->key;
+    if (turn)
+        show_turn(&shown, row_of(page, turn));
     struct job *copy = job_copy(&shown);
     if (!copy)
         return NULL;
@@ -127,15 +161,14 @@ static struct job *framed(struct job *job, const struct frame_row *row) {
 bool frame_page_give(struct frame_page *page, struct store *store, struct job **jobs,
                      struct error *error) {
     int64_t bytes = 0;
-    if (!read_wanted(page, store, &bytes, error))
+    if (!read_wanted(page, store, false, &bytes, error) ||
+        !read_wanted(page, store, true, &bytes, error))
         return false;
     if (page->count)
         qsort(page->rows, page->count, sizeof *page->rows, row_order);
     for (; page->count && *jobs; jobs = &(*jobs)->next) {
-        const struct frame_row key = {.id = (*jobs)->instance_id};
-        const struct frame_row *row =
-            key.id ? bsearch(&key, page->rows, page->count, sizeof key, row_order) : NULL;
-        struct job *copy = row ? framed(*jobs, row) : *jobs;
+        const struct frame_row *row = row_of(page, (*jobs)->instance_id);
+        struct job *copy = row ? framed(page, *jobs, row) : *jobs;
         if (!copy)
             return db_no_memory(&store->db, error);
         *jobs = copy;
@@ -148,7 +181,7 @@ bool frames_attach(struct store *store, struct job **jobs, struct error *error) 
     int64_t bytes = 0;
     bool done = true;
     for (const struct job *job = *jobs; done && job; job = job->next)
-        done = frame_page_want(&page, store, job->instance_id, &bytes, error);
+        done = frame_page_want(&page, store, job, &bytes, error);
     done = done && frame_page_give(&page, store, jobs, error);
     frame_page_clear(&page);
     return done;

@@ -7,25 +7,30 @@
 
 enum { FRAMES_AT_ONCE = 32 };
 
+/* Of an instance, or of a turn that stands outside of its frame. */
 struct frame_row {
     int64_t id, version, rev, parent;
     const char *frame, *key;
+    int64_t body, body_token; /* of a turn */
+};
+
+/* Those that are not read yet; one that two jobs want is there twice. */
+struct frames_wanted {
+    int64_t ids[FRAMES_AT_ONCE];
+    size_t count;
 };
 
 /* Zero-initialise. */
 struct frame_page {
-    int64_t
-        wanted[FRAMES_AT_ONCE]; /* instances that are not read yet; twice, if two jobs want it */
-    size_t wanted_count;
+    struct frames_wanted instances, turns;
     struct frame_row *rows;
     size_t count, room;
     struct arena arena;
 };
 
-/* Says that a job of this instance is in the page (0: of none). *bytes: those of frames read by
- * this, once for each job. */
-bool frame_page_want(struct frame_page *page, struct store *store, int64_t instance, int64_t *bytes,
-                     struct error *error);
+/* Says that the job is in the page. *bytes: those of frames read by this, once for each job. */
+bool frame_page_want(struct frame_page *page, struct store *store, const struct job *job,
+                     int64_t *bytes, struct error *error);
 /* Gives each job of the list its frame: it becomes a copy with it. A job whose instance is not
  * there stays without one; its walk says so. */
 bool frame_page_give(struct frame_page *page, struct store *store, struct job **jobs,

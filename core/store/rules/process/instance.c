@@ -52,26 +52,13 @@ static bool instance_insert(struct store *store, const struct unit_instance *one
 
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
                     struct error *error) {
-    struct frames *frames = &store->frames;
     unit_ahead_forget(store, ASKED_REV, one->id);
-    if (!one->rev)
-        return instance_insert(store, one, rev, error);
-    struct frame_change *change = frame_find(store, one->id);
-    const struct lasting_text frame = txn_text(store, one->frame, error);
-    if (!frame.text)
-        return false;
-    if (!change && frames->count == FRAMES_KEPT && !frames_flush(store, error))
-        return false;
-    if (!change)
-        change = &frames->list[frames->count++];
-    *change = (struct frame_change){one->id, rev, frame};
-    return true;
+    return one->rev ? frame_keep(store, one->id, rev, one->frame, false, error)
+                    : instance_insert(store, one, rev, error);
 }
 
 bool instance_remove(struct store *store, int64_t id, struct error *error) {
-    struct frame_change *change = frame_find(store, id);
     unit_ahead_forget(store, ASKED_REV, id);
-    if (change)
-        *change = store->frames.list[--store->frames.count];
-    return unit_row(store, error, ROWS_INSTANCE_ENDS, "DELETE FROM instance WHERE id=?1", "i", id);
+    return frame_drop(store, id) &&
+           unit_row(store, error, ROWS_INSTANCE_ENDS, "DELETE FROM instance WHERE id=?1", "i", id);
 }

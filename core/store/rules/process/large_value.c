@@ -19,6 +19,13 @@ bool large_values_remove(struct store *store, int64_t instance, struct error *er
                     instance);
 }
 
+bool large_values_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                               struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM large_value WHERE instance=?1 AND n BETWEEN ?2 AND ?3", "iii",
+                  instance, tokens.first, tokens.last);
+}
+
 /* ---- reading ---- */
 
 /* { value }; NULL: error. */
@@ -102,14 +109,18 @@ static void names_add(json_t *names, const json_t *list, size_t at) {
 }
 
 /* Takes those that have a row out of the names. */
-static bool rows_match(struct store *store, int64_t instance, json_t *names, json_t *found,
-                       struct error *error) {
+static bool rows_match(struct store *store, int64_t instance, int64_t turn, json_t *names,
+                       json_t *found, struct error *error) {
     char key[24];
-    struct row *row = db_query(&store->db, error,
-                               "SELECT n, name FROM large_value WHERE instance=?1", "i", instance);
+    const struct token_range all = turn_tokens(turn);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT n, name FROM large_value WHERE instance=?1 AND n BETWEEN ?2 AND ?3", "iii",
+                 instance, all.first, all.last);
     enum answer step = NO;
     while ((step = db_step(&store->db, row, error)) == YES) {
-        snprintf(key, sizeof key, "%lld", (long long)row_int(row, 0));
+        int64_t n = turn ? -(turn << TURN_BITS) - row_int(row, 0) : row_int(row, 0);
+        snprintf(key, sizeof key, "%lld", (long long)n);
         if (json_object_del(names, key) != 0)
             json_array_append_new(found,
                                   json_sprintf("instance %lld: a row of the variable %s that its "
@@ -119,13 +130,13 @@ static bool rows_match(struct store *store, int64_t instance, json_t *names, jso
     return step == NO;
 }
 
-bool large_values_verify(struct store *store, int64_t instance, const json_t *frame, json_t *found,
-                         struct error *error) {
+bool large_values_verify(struct store *store, int64_t instance, int64_t turn, const json_t *frame,
+                         json_t *found, struct error *error) {
     json_t *names = json_object(), *name;
     const char *key;
     names_add(names, json_object_get(frame, "scopes"), SCOPE_LARGE);
     names_add(names, json_object_get(frame, "tokens"), TOKEN_LARGE);
-    bool done = rows_match(store, instance, names, found, error);
+    bool done = rows_match(store, instance, turn, names, found, error);
     json_object_foreach(names, key, name) {
         json_array_append_new(found, json_sprintf("instance %lld: the variable %s has no row",
                                                   (long long)instance, json_string_value(name)));

@@ -14,6 +14,7 @@
     " AND NOT EXISTS(SELECT 1 FROM user_task u WHERE u.instance=i.id)"                             \
     " AND NOT EXISTS(SELECT 1 FROM subscription s WHERE s.instance=i.id)"                          \
     " AND NOT EXISTS(SELECT 1 FROM instance c WHERE c.parent=i.id)"                                \
+    " AND NOT EXISTS(SELECT 1 FROM body b WHERE b.instance=i.id)"                                  \
     " AND i.frame NOT LIKE '%,\"trigger\"%')"
 
 /* True for the instance i while nothing moves it: it has an open incident of this kind, or waits

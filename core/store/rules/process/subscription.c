@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/process/turn.h"
 #include <stdlib.h>
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
@@ -20,7 +21,14 @@ bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
                         "DELETE FROM subscription WHERE instance=?1 AND token=?2", "ii", instance,
                         token);
     return unit_row(store, error, ROWS_SUBSCRIPTIONS_END,
-                    "DELETE FROM subscription WHERE instance=?1", "i", instance);
+                    "DELETE FROM subscription WHERE instance=?1 AND token>=0", "i", instance);
+}
+
+bool subscriptions_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                                struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM subscription WHERE instance=?1 AND token BETWEEN ?2 AND ?3", "iii",
+                  instance, tokens.first, tokens.last);
 }
 
 /* ---- receivers ---- */

@@ -5,6 +5,7 @@
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
+#include "store/rules/process/turn.h"
 
 #define SUBSCRIPTION_COLUMNS "instance, token, kind, name, key, version, activity, created"
 /* What waits for a message, and start events. */
@@ -18,6 +19,8 @@ bool subscription_write(struct store *store, const struct unit_subscription *one
 /* Removes those of a token; token 0: of the whole instance. */
 bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
                           struct error *error);
+bool subscriptions_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                                struct error *error);
 
 /* Whom a message is for. Only the name must be said. */
 struct message_to {
@@ -32,7 +35,8 @@ struct message_to {
 #define RECEIVING(joined)                                                                          \
     " FROM subscription s JOIN instance i ON i.id=s.instance " joined " WHERE s.kind='message'"    \
     " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR s.instance=?3)"            \
-    " AND (?4=0 OR s.token=?4) AND (i.key=?5 OR CAST(?5 AS TEXT) IS NULL)"
+    " AND (?4=0 OR s.token=?4) AND (i.key=?5 OR CAST(?5 AS TEXT) IS NULL) AND " OPEN_TOKEN(        \
+        "s.token")
 /* [{ instance, token, version, process, activity, key, business_key }]: those that wait; else the
  * start events of that name, with instance 0. At most a hundred. */
 json_t *subscription_receivers(struct store *store, const struct message_to *to,

@@ -12,6 +12,7 @@
 #include "store/rules/process/stuck_instance.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/suspend.h"
+#include "store/rules/process/turn.h"
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/version.h"
 #include "store/rules/process/waiting.h"
@@ -53,15 +54,39 @@ static enum unit_guarded instance_there(struct store *store, const struct outcom
     return found == YES && rev == one->rev ? UNIT_FINE : UNIT_BEHIND;
 }
 
+/* FINE: the turn is new, or stands where the unit found it, and its body is open. */
+static enum unit_guarded turn_there(struct store *store, const struct unit_turn *one,
+                                    struct error *error) {
+    int64_t rev = 0;
+    enum answer found = one->rev ? body_turn_rev(store, one->id, &rev, error) : YES;
+    if (found == FAILED)
+        return UNIT_FAILED;
+    return found == YES && rev == one->rev ? UNIT_FINE : UNIT_BEHIND;
+}
+
+static enum unit_guarded turns_there(struct store *store, const struct unit *unit,
+                                     struct error *error) {
+    enum unit_guarded there = UNIT_FINE;
+    for (size_t i = 0; there == UNIT_FINE && i < unit->turn_count; i++)
+        there = turn_there(store, &unit->turns[i], error);
+    for (size_t i = 0; there == UNIT_FINE && i < unit->body_count; i++) {
+        enum answer same = body_guard(store, &unit->bodies[i], error);
+        if (same != YES)
+            there = same == NO ? UNIT_BEHIND : UNIT_FAILED;
+    }
+    return there;
+}
+
 /* A run that found nothing to do wrote no frame: it is right about the one that it has looked at.
  */
 static enum unit_guarded looked_right(struct store *store, const struct outcome *outcome,
                                       struct error *error) {
     const struct job *job = outcome->job;
-    int64_t rev = 0;
+    int64_t rev = 0, turn = turn_of_token(job->execution);
     if (outcome->kind != OUTCOME_SKIPPED)
         return UNIT_FINE;
-    enum answer found = instance_rev(store, job->instance_id, &rev, error);
+    enum answer found = turn ? body_turn_rev(store, turn, &rev, error)
+                             : instance_rev(store, job->instance_id, &rev, error);
     if (found == FAILED)
         return UNIT_FAILED;
     bool right = (found == YES) == (job->frame != NULL) && (found == NO || rev == job->frame_rev);
@@ -73,21 +98,23 @@ static enum unit_guarded looked_right(struct store *store, const struct outcome 
 static bool command_may(struct store *store, const struct outcome *outcome, struct error *error) {
     const struct unit *unit = outcome->unit;
     const struct unit_instance *one = unit->instances;
-    if (outcome->at_rest || !unit->instance_count)
+    int64_t id = unit->instance_count ? one->id : 0;
+    if (outcome->at_rest || (id && !one->rev))
         return true;
-    if (!one->rev || (one->ended && strcmp(one->ended, "cancelled") == 0))
+    if (id && one->ended && strcmp(one->ended, "cancelled") == 0)
         return true;
-    enum answer held = instance_held(store, one->id, error);
-    return held == NO ||
-           (held == YES &&
-            error_set(error, ERROR_CONFLICT, "instance %lld is suspended", (long long)one->id));
+    if (!id && unit->turn_count)
+        id = unit->turns->instance;
+    enum answer held = id ? instance_held(store, id, error) : NO;
+    return held == NO || (held == YES && error_set(error, ERROR_CONFLICT,
+                                                   "instance %lld is suspended", (long long)id));
 }
 
 /* A suspended caller does not go on: a command is refused, a job waits for the activation. */
 static enum unit_guarded guard_callers(struct store *store, struct outcome *outcome,
                                        struct error *error) {
     const struct unit *unit = outcome->unit;
-    if (unit->instance_count < 2)
+    if (unit->instance_count + unit->turn_count < 2)
         return UNIT_FINE;
     int64_t held = caller_held(store, unit, error);
     if (!held)
@@ -129,7 +156,7 @@ static enum unit_guarded unit_renew(struct store *store, struct outcome *outcome
     enum answer may = newer.id ? lane_insist(store, outcome, &newer, error) : YES;
     if (may != YES)
         return may == NO ? UNIT_WAITS : UNIT_FAILED;
-    newer.frame = NULL; /* the one that it has is old, also if there is none now */
+    newer.frame = newer.around = NULL; /* those that it has are old, also if there are none now */
     newer.frame_rev = 0;
     job_free(outcome->newer);
     outcome->newer = job_copy(&newer);
@@ -145,6 +172,7 @@ static enum unit_guarded guard_frames(struct store *store, struct outcome *outco
     enum unit_guarded there = looked_right(store, outcome, error);
     for (size_t i = 0; there == UNIT_FINE && i < unit->instance_count; i++)
         there = instance_there(store, outcome, &unit->instances[i], error);
+    there = there == UNIT_FINE ? turns_there(store, unit, error) : there;
     outcome->undone = there == UNIT_FAILED; /* nothing was written for it */
     if (there != UNIT_FINE)
         return there;
@@ -253,6 +281,16 @@ static bool write_instances(struct store *store, const struct unit *unit, int64_
     return done;
 }
 
+static bool write_turns(struct store *store, const struct unit *unit, time_ms now,
+                        struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < unit->turn_count; i++)
+        done = body_turn_write(store, &unit->turns[i], unit->rev, error);
+    for (size_t i = 0; done && i < unit->body_count; i++)
+        done = body_write(store, &unit->bodies[i], now, error);
+    return done;
+}
+
 /* What waits from now on. */
 static bool write_waits(struct store *store, const struct unit *unit, time_ms now,
                         struct error *error) {
@@ -281,6 +319,7 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
         done = large_value_write(store, &unit->values[i], error);
     done = done && CRASH_POINT("unit_left") &&
            write_instances(store, unit, outcome->job->id, now, error);
+    done = done && write_turns(store, unit, now, error);
     done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error);
     for (size_t i = 0; done && i < unit->trail_count; i++)
         done = trail_write(store, &unit->trail[i], outcome->job->id, now, error);

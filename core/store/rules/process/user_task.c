@@ -32,8 +32,15 @@ bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, str
         return unit_row(store, error, ROWS_TASK_ENDS,
                         "DELETE FROM user_task WHERE instance=?1 AND token=?2", "ii", instance,
                         token);
-    return unit_row(store, error, ROWS_TASKS_END, "DELETE FROM user_task WHERE instance=?1", "i",
-                    instance);
+    return unit_row(store, error, ROWS_TASKS_END,
+                    "DELETE FROM user_task WHERE instance=?1 AND token>=0", "i", instance);
+}
+
+bool user_tasks_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                             struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM user_task WHERE instance=?1 AND token BETWEEN ?2 AND ?3", "iii",
+                  instance, tokens.first, tokens.last);
 }
 
 /* ---- who does it ---- */

@@ -14,6 +14,8 @@ bool user_task_write(struct store *store, const struct unit_task *one, time_ms n
 enum answer user_task_waits(struct store *store, const struct unit_wait *left, struct error *error);
 /* Removes those of a token; token 0: of the whole instance. */
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error);
+bool user_tasks_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                             struct error *error);
 
 /* Gives the task to somebody, or to nobody (NULL). `claims`: refused (ERROR_CONFLICT) if it is
  * another one's. `before` (JOB_NAME_MAX + 1 bytes): who had it, or "". */

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { PAGE = 500, SAY = 100 };
-enum { BODY_MORE = 4, BODY_RANGES = 3 }; /* of a scope, and of what it has more */
+enum { BODY_MORE = 4, BODY_RANGES = 3, BODY_ROW = 4 }; /* of a scope, and of what it has more */
+enum { SHAPE_MAX = 2 };
 
 /* Tokens one behind the other that wait for the same. A token alone is the most usual. */
 struct stretch {
@@ -19,7 +20,8 @@ struct stretch {
 
 struct frame_waits {
     int64_t instance;
-    bool known; /* the list is what its frame says */
+    int64_t turn; /* that stands outside of the frame of the instance; 0: the instance */
+    bool known;   /* the list is what its frame says */
     struct stretch *list;
     size_t count, room;
     struct lost *lost; /* gets the first that is; may be NULL */
@@ -62,6 +64,14 @@ static int64_t number_at(const json_t *list, size_t at) {
     return json_integer_value(json_array_get(list, at));
 }
 
+/* A body whose turns stand outside may have the job that leaves it. */
+static bool outside_add(struct frame_waits *waits, const json_t *scope) {
+    int64_t token = number_at(scope, 0);
+    const char *activity = json_string_value(json_array_get(scope, 2));
+    return !number_at(json_array_get(scope, BODY_MORE), BODY_ROW) ||
+           stretch_add(waits, (struct stretch){token, token, activity, UNIT_JOB, 1});
+}
+
 static bool ranges_add(struct frame_waits *waits, const json_t *scope) {
     const char *activity = json_string_value(json_array_get(scope, 2));
     const json_t *ranges = json_array_get(json_array_get(scope, BODY_MORE), BODY_RANGES);
@@ -69,18 +79,22 @@ static bool ranges_add(struct frame_waits *waits, const json_t *scope) {
     json_t *range;
     json_array_foreach(ranges, i, range) {
         int64_t first = number_at(range, 0);
-        if (!stretch_add(waits, (struct stretch){first, first + number_at(range, 1) - 1, activity,
-                                                 UNIT_JOB}))
+        int64_t last = first + number_at(range, 1) - 1;
+        if (waits->turn) {
+            first = turn_token(waits->turn, last);
+            last = turn_token(waits->turn, number_at(range, 0));
+        }
+        if (!stretch_add(waits, (struct stretch){first, last, activity, UNIT_JOB}))
             return false;
     }
-    return true;
+    return outside_add(waits, scope);
 }
 
 static bool waits_read(struct frame_waits *waits, const json_t *frame) {
     size_t i;
     json_t *one;
     json_array_foreach(json_object_get(frame, "tokens"), i, one) {
-        int64_t token = number_at(one, 0);
+        int64_t token = turn_token(waits->turn, number_at(one, 0));
         unsigned what = waits_for(json_string_value(json_array_get(one, 3)));
         const char *activity = json_string_value(json_array_get(one, 2));
         if (!stretch_add(waits, (struct stretch){token, token, activity, what}))
@@ -321,6 +335,8 @@ static bool rows_compare(struct store *store, struct frame_waits *page, size_t c
     enum answer step = rows ? NO : FAILED;
     size_t at = 0;
     while (rows && (step = db_step(&store->db, rows, error)) == YES) {
+        if (turn_of_token(row_int(rows, 1)) != page->turn)
+            continue;
         while (at < count && page[at].instance < row_int(rows, 0))
             at++;
         if (at < count && page[at].instance == row_int(rows, 0) && page[at].known)
@@ -331,26 +347,30 @@ static bool rows_compare(struct store *store, struct frame_waits *page, size_t c
     return step == NO;
 }
 
+/* The page is one turn, or instances: then without their turns outside of their frames. */
 static bool waits_compare(struct store *store, struct frame_waits *page, size_t count,
                           json_t *found, struct error *error) {
     const int64_t first = page[0].instance, last = page[count - 1].instance;
+    const struct token_range tokens = turn_tokens(page->turn);
     struct row *jobs = db_query(&store->db, error,
                                 "SELECT DISTINCT instance_id, execution, NULL FROM live"
-                                " WHERE instance_id BETWEEN ?1 AND ?2 AND execution IS NOT NULL"
-                                " ORDER BY instance_id, execution",
-                                "ii", first, last);
+                                " WHERE instance_id BETWEEN ?1 AND ?2"
+                                " AND execution BETWEEN ?3 AND ?4 ORDER BY instance_id, execution",
+                                "iiii", first, last, tokens.first, tokens.last);
     if (!rows_compare(store, page, count, jobs, UNIT_JOB, found, error))
         return false;
     struct row *tasks = db_query(&store->db, error,
                                  "SELECT DISTINCT instance, token, activity FROM user_task"
-                                 " WHERE instance BETWEEN ?1 AND ?2 ORDER BY instance",
-                                 "ii", first, last);
+                                 " WHERE instance BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
+                                 " ORDER BY instance",
+                                 "iiii", first, last, tokens.first, tokens.last);
     if (!rows_compare(store, page, count, tasks, UNIT_TASK, found, error))
         return false;
     struct row *events = db_query(&store->db, error,
                                   "SELECT DISTINCT instance, token, activity FROM subscription"
-                                  " WHERE instance BETWEEN ?1 AND ?2 ORDER BY instance",
-                                  "ii", first, last);
+                                  " WHERE instance BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
+                                  " ORDER BY instance",
+                                  "iiii", first, last, tokens.first, tokens.last);
     return rows_compare(store, page, count, events, UNIT_SUBSCRIPTION, found, error);
 }
 
@@ -361,7 +381,7 @@ static bool lost_begin(struct frame_waits *waits, struct lost_frame *one, json_t
     *one->lost = (struct lost){.what = shape < 1 ? "frame" : NULL};
     *waits = (struct frame_waits){.instance = one->instance, .lost = one->lost};
     json_array_clear(found);
-    waits->known = shape == 1 && frame_check(waits, one->frame, NULL, found);
+    waits->known = shape >= 1 && shape <= SHAPE_MAX && frame_check(waits, one->frame, NULL, found);
     return !waits->known || waits_read(waits, one->frame);
 }
 
@@ -383,6 +403,7 @@ bool instances_lost(struct store *store, struct lost_frame *page, size_t count,
 
 struct framed {
     int64_t id;
+    int64_t turn; /* of the instance, outside of its frame; 0: the instance itself */
     json_t *frame;
     const json_t *graph;
 };
@@ -391,19 +412,19 @@ static bool frame_verify(struct store *store, const struct framed *one, json_t *
                          struct error *error) {
     const int64_t id = one->id;
     const json_t *frame = one->frame;
-    struct frame_waits waits = {.instance = id, .known = true};
+    struct frame_waits waits = {.instance = id, .turn = one->turn, .known = true};
     json_int_t shape = json_integer_value(json_object_get(frame, "v"));
     if (shape < 1 && json_array_size(found) < SAY)
         json_array_append_new(
             found, json_sprintf("instance %lld has a frame that cannot be read", (long long)id));
-    if (shape != 1) /* a later program may have written it */
+    if (shape < 1 || shape > SHAPE_MAX) /* a later program may have written it */
         return true;
     if (!frame_check(&waits, frame, one->graph, found)) /* its rows would be wrong as well */
         return true;
     bool done = waits_read(&waits, frame) ? waits_compare(store, &waits, 1, found, error)
                                           : db_no_memory(&store->db, error);
     free(waits.list);
-    return done && large_values_verify(store, id, frame, found, error);
+    return done && large_values_verify(store, id, one->turn, frame, found, error);
 }
 
 /* The activities of all versions, by their ids. One that an older program has declared has none. */
@@ -426,19 +447,23 @@ static json_t *graphs_read(struct store *store, struct error *error) {
     return NULL;
 }
 
-/* The instances behind `after`. */
-static bool page_read(struct store *store, int64_t after, const json_t *graphs, struct framed *page,
-                      size_t *count, struct error *error) {
+/* The instances behind `after`, or the turns outside of their frames. */
+static bool page_read(struct store *store, int64_t after, bool turns, const json_t *graphs,
+                      struct framed *page, size_t *count, struct error *error) {
     char key[24];
-    struct row *rows =
-        db_query(&store->db, error,
-                 "SELECT id, frame, version FROM instance WHERE id>?1 ORDER BY id LIMIT ?2", "in",
-                 after, (int)PAGE);
+    struct row *rows = db_query(&store->db, error,
+                                turns ? "SELECT b.instance, t.frame, b.version, t.id FROM body_turn"
+                                        " t JOIN body b ON b.id=t.body AND b.closed=0 WHERE t.id>?1"
+                                        " ORDER BY t.id LIMIT ?2"
+                                      : "SELECT id, frame, version, 0 FROM instance WHERE id>?1"
+                                        " ORDER BY id LIMIT ?2",
+                                "in", after, (int)PAGE);
     enum answer step = NO;
     *count = 0;
     while ((step = db_step(&store->db, rows, error)) == YES) {
         const char *text = row_text(rows, 1);
         page[*count].id = row_int(rows, 0);
+        page[*count].turn = row_int(rows, 3);
         page[*count].graph = json_object_get(graphs, key_of(row_int(rows, 2), key));
         page[(*count)++].frame = json_read(text, strlen(text), "frame", NULL);
     }
@@ -542,18 +567,18 @@ static bool trail_verify(struct store *store, const json_t *graphs, json_t *foun
     return step == NO;
 }
 
-static bool frames_verify(struct store *store, const json_t *graphs, json_t *found,
+static bool frames_verify(struct store *store, const json_t *graphs, bool turns, json_t *found,
                           struct error *error) {
     struct framed *page = calloc(PAGE, sizeof *page);
     size_t count = 1;
     int64_t after = 0;
     bool done = page || db_no_memory(&store->db, error);
     while (done && count) {
-        done = page_read(store, after, graphs, page, &count, error);
+        done = page_read(store, after, turns, graphs, page, &count, error);
         for (size_t i = 0; i < count; i++) {
             done = done && frame_verify(store, &page[i], found, error);
             json_decref(page[i].frame);
-            after = page[i].id;
+            after = turns ? page[i].turn : page[i].id;
         }
     }
     free(page);
@@ -562,7 +587,8 @@ static bool frames_verify(struct store *store, const json_t *graphs, json_t *fou
 
 bool instances_verify(struct store *store, json_t *found, struct error *error) {
     json_t *graphs = graphs_read(store, error);
-    bool done = graphs && frames_verify(store, graphs, found, error) &&
+    bool done = graphs && frames_verify(store, graphs, false, found, error) &&
+                frames_verify(store, graphs, true, found, error) &&
                 trail_verify(store, graphs, found, error);
     json_decref(graphs);
     return done;

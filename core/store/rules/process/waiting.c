@@ -18,7 +18,9 @@ static struct row *token_rows(struct store *store, int64_t instance, int64_t tok
  * So they come as they are, unless they are many. */
 static struct row *instance_rows(struct store *store, int64_t instance, int64_t running,
                                  int64_t after, bool many, struct error *error) {
-    return db_query(&store->db, error, many ? ROWS " ORDER BY id LIMIT ?4" : ROWS " LIMIT ?4",
+    return db_query(&store->db, error,
+                    many ? ROWS " AND coalesce(execution, 0)>=0 ORDER BY id LIMIT ?4"
+                         : ROWS " AND coalesce(execution, 0)>=0 LIMIT ?4",
                     "iiin", instance, running, after, COMMAND_IDS);
 }
 
@@ -74,6 +76,28 @@ bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_
             (ids.count && !token && !messages_unbind(store, instance, running, error)) ||
             (ids.count && !commands_cancel(store, ids, now, error)))
             return false;
+    }
+    return true;
+}
+
+bool waiting_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                          time_ms now, struct error *error) {
+    int64_t list[COMMAND_IDS];
+    struct ids ids = {list, COMMAND_IDS};
+    while (ids.count == COMMAND_IDS) {
+        struct row *rows = db_query(&store->db, error,
+                                    "SELECT id FROM job WHERE instance_id=?1"
+                                    " AND execution BETWEEN ?2 AND ?3 LIMIT ?4",
+                                    "iiin", instance, tokens.first, tokens.last, COMMAND_IDS);
+        if (!ids_read(store, rows, &ids, list, error))
+            return false;
+        const size_t count = ids.count;
+        if (!waiting_living(store, &ids, list, error) ||
+            (ids.count && !commands_cancel(store, ids, now, error)))
+            return false;
+        if (count == COMMAND_IDS && !ids.count)
+            break;
+        ids.count = count;
     }
     return true;
 }

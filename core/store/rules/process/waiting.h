@@ -2,14 +2,20 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
 #define MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
 
+#include "job/unit.h"
 #include "store/rules/ground/state.h"
 
 /* True if it has been asked (unit_ahead.h) that none waits but `running`. */
 bool waiting_none(const struct store *store, int64_t instance, int64_t token, int64_t running);
 
-/* Cancels the jobs of a token but for `running`; token 0: of the whole instance. One that runs
+/* Cancels the jobs of a token but for `running`; token 0: of the whole instance, but not of
+ * turns that stand outside of its frame, which go with their bodies. One that runs
  * loses its lock. */
 bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,
                     time_ms now, struct error *error);
+
+/* Cancels the jobs of these tokens. */
+bool waiting_remove_range(struct store *store, int64_t instance, struct token_range tokens,
+                          time_ms now, struct error *error);
 
 #endif

@@ -42,19 +42,33 @@ static bool caller_insert(struct store *store, struct climb *climb, const char *
     return made == YES && CRASH_POINT("caller_incident_opened");
 }
 
+/* The places of a turn that stands outside of the frame of the caller. */
+static json_t *turn_places(struct store *store, int64_t turn, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error, "SELECT frame FROM body_turn WHERE id=?1", "i", turn);
+    enum answer step = db_step(&store->db, row, error);
+    json_t *places = step == NO ? json_array() : NULL;
+    if (step == YES) {
+        places = frame_places(row_text(row, 0), error);
+        row_done(row);
+    }
+    return places;
+}
+
 /* NO: nobody has called the instance. */
 static enum answer climb_one(struct store *store, struct climb *climb, time_ms now,
                              struct error *error) {
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT c.id, c.frame FROM instance i JOIN instance c ON c.id=i.parent"
+                 "SELECT c.id, c.frame, i.frame FROM instance i JOIN instance c ON c.id=i.parent"
                  " WHERE i.id=?1",
                  "i", climb->called);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
     int64_t caller = row_int(row, 0);
-    json_t *places = frame_places(row_text(row, 1), error);
+    int64_t turn = frame_caller(row_text(row, 2));
+    json_t *places = turn ? turn_places(store, turn, error) : frame_places(row_text(row, 1), error);
     row_done(row);
     if (!places)
         return FAILED;

@@ -1,5 +1,6 @@
 #include "store/rules/record/frame.h"
 #include "base/json.h"
+#include "job/unit.h"
 #include <string.h>
 
 /* Entries of a scope and of a token, by their index. */
@@ -143,4 +144,11 @@ json_t *frame_places(const char *frame, struct error *error) {
     if (read)
         error_set(error, ERROR_DAMAGED, "frame: it has no tokens, or one without its fields");
     return NULL;
+}
+
+int64_t frame_caller(const char *frame) {
+    json_t *whole = json_read(frame, strlen(frame), "frame", NULL);
+    int64_t token = json_integer_value(json_object_get(whole, "caller"));
+    json_decref(whole);
+    return turn_of_token(token);
 }

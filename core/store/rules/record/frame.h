@@ -17,4 +17,8 @@ bool frame_show(json_t *object, const char *frame, struct error *error);
  * the inside out. NULL: ERROR_DAMAGED. */
 json_t *frame_places(const char *frame, struct error *error);
 
+/* The turn outside of the frame of its caller that waits for the instance; 0: its caller's frame
+ * has the token that does, or nothing waits. */
+int64_t frame_caller(const char *frame);
+
 #endif

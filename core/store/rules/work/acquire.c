@@ -137,7 +137,7 @@ static bool taking_shares(const struct taking *taking, const struct cursor *curs
 static bool taking_frame(struct taking *taking, struct store *store, const struct job *job,
                          struct error *error) {
     int64_t bytes = 0;
-    bool done = frame_page_want(&taking->frames, store, job->instance_id, &bytes, error);
+    bool done = frame_page_want(&taking->frames, store, job, &bytes, error);
     taking->bytes -= bytes;
     return done;
 }

@@ -1,9 +1,10 @@
 /* hooks.h - the hooks of a transaction, in their order (ground/txn_hook.h): the only list.
  *
- * Before the commit frames come first. What is told becomes jobs, jobs move the counters of their
- * batches, and then all rows that are kept back are written. Those of units are the last: what
- * writes into their tables has them written before. After the commit others are notified while the
- * capacity is still known. The engine's own hooks follow, and the arena is freed last. */
+ * Before the commit frames come first. Full bodies get a job. What is told becomes jobs, jobs move
+ * the counters of their batches, and then all rows that are kept back are written. Those of units
+ * are the last: what writes into their tables has them written before. After the commit others are
+ * notified while the capacity is still known. The engine's own hooks follow, and the arena is freed
+ * last. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_HOOKS_H
 #define MOONSHIFT_STORE_RULES_WORK_HOOKS_H
 
@@ -15,12 +16,13 @@
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
+#include "store/rules/process/turn.h"
 #include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
 
 /* clang-format off */
 #define TXN_HOOKS(...)                                                                             \
-    {&catalog_hook, &fleet_hook, &frames_hook, &tell_hook, &batch_hook, &releases_hook,            \
+    {&catalog_hook, &fleet_hook, &frames_hook, &bodies_hook, &tell_hook, &batch_hook, &releases_hook,            \
      &marks_hook, &bulk_hook, &unit_rows_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, \
      &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &lasting_hook, NULL}
 /* clang-format on */

@@ -45,12 +45,12 @@ local function within(token, scope)
 end
 
 -- What stands where: leaves are looked at, for a scope stands where its tokens do. Turns that are
--- only a range of a body have no tokens: the body stands for them. What waits for handlers of a
--- compensation goes on behind them.
+-- only a range of a body, or outside of the frame, have no tokens: the body stands for them. What
+-- waits for handlers of a compensation goes on behind them.
 local function stands(token)
   local ranges = token.state == "body" and token.more[4]
-  return (token.kids == 0 or token.state == "undoing" or ranges and ranges[1] ~= nil)
-    and not frame.watches(token)
+  return (token.kids == 0 or token.state == "undoing"
+    or ranges and (ranges[1] ~= nil or token.more[5] ~= nil)) and not frame.watches(token)
 end
 
 -- The activity from which a token goes on: a flow that it will take leads to the next one.

@@ -1,0 +1,25 @@
+/* turns.h - questions about turns that stand outside of the frame of their instance. */
+#ifndef MOONSHIFT_STORE_RULES_ASK_TURNS_H
+#define MOONSHIFT_STORE_RULES_ASK_TURNS_H
+
+#include "store/rules/ground/state.h"
+
+/* { turns, ended } of a body, or { gone }: it has none that goes on. */
+json_t *body_ask(struct store *store, int64_t id, struct error *error);
+/* [{ id, frame }]: the page of its turns that goes next, once it is closed. */
+json_t *body_turns_ask(struct store *store, int64_t id, struct error *error);
+
+#define TURN_COLUMNS "t.rev, t.frame, b.id, b.token"
+/* Puts the frame of the turn, whose columns begin at this one, into what ASK_FRAME says of its
+ * instance. That one's own is then the one around. False: no memory. */
+bool turn_frame_put(json_t *found, int64_t turn, struct row *row, int from);
+/* Reads it, and puts it there. Takes the object. Null: the turn has ended. */
+json_t *turn_frame(struct store *store, json_t *found, int64_t turn, struct error *error);
+
+/* Adds the places of the first turns of an instance, as frame_places has them, and of those that
+ * wait to be triggered. A last place, in the state "turns", counts the others. */
+bool turns_places(struct store *store, json_t *places, int64_t instance, struct error *error);
+/* The same for `at` of frame_show. */
+bool turns_show(struct store *store, json_t *at, int64_t instance, struct error *error);
+
+#endif

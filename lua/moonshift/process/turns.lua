@@ -1,0 +1,178 @@
+-- Turns of a parallel body that stand outside of the frame of their instance. Each has a row and a
+-- frame of its own, so the work of a turn does not grow with their number. In a walk such a turn is
+-- like an instance: it is opened, moved and written by itself.
+--
+-- The body has a row as well, which counts the turns that have ended. Who makes the count full
+-- leaves that to a job of the body. A body with a completion condition counts in the frame.
+local frame = require "moonshift.process.frame"
+local rules = require "moonshift.rules"
+
+local turns = {}
+
+local IN_FRAME = 64 -- turns of a body that stand in the frame
+local COUNTS = { nrOfCompletedInstances = true, nrOfActiveInstances = true }
+
+-- ---- which bodies ----
+
+local function lies_in(step, around)
+  while step and step ~= around do
+    step = step.scope
+  end
+  return step ~= nil
+end
+
+-- Whether an activity calls or sets something as it is cancelled.
+local function ends_loudly(step)
+  return step.ends or step.outputs or step.on_delete
+end
+
+-- Whether turns that are cancelled may go without a walk; kept with the step.
+local function goes_quietly(plan, step)
+  if step.quiet == nil then
+    step.quiet = true
+    for _, one in ipairs(plan.order) do
+      if lies_in(one, step) and ends_loudly(one) then
+        step.quiet = false
+      end
+    end
+  end
+  return step.quiet
+end
+
+local function is_for(w, inst, body, step)
+  return w.context.turns_outside and body.more[1] > IN_FRAME and step.multi.parallel
+    and not inst.turn and not inst.plan.undoes and step.node.kind ~= "transaction"
+    and goes_quietly(inst.plan, step)
+end
+
+-- ---- the row of a body ----
+
+-- What the unit says of a body: { id, instance, token, activity, turns, ended, seen, closed }.
+-- `turns` is there if the unit makes the row; `seen` is the count that something has read.
+local function entry_of(w, instance, id)
+  local bodies = w.bodies
+  local entry = bodies.by[id]
+  if not entry then
+    entry = { id = id, instance = instance, ended = 0 }
+    bodies.by[id], bodies[#bodies + 1] = entry, entry
+  end
+  return entry
+end
+
+-- How many turns have ended, those of this walk included, and of commands before it in its list.
+local function count_of(w, inst, id)
+  local entry = entry_of(w, inst.id, id)
+  if entry.seen == nil then
+    local row = not entry.turns and w.context.body(id)
+    entry.seen = row and row.ended + (w.cause.ended_before or 0) or 0
+  end
+  return entry.seen + entry.ended
+end
+
+-- The counters of a body are read from its row.
+local function show_counts(inst, body)
+  function body.counts(name)
+    if not COUNTS[name] then
+      return nil
+    end
+    local ended = count_of(inst.walk, inst, body.more[5])
+    return name == "nrOfCompletedInstances" and ended or body.more[1] - ended
+  end
+end
+
+local function step_of(inst, body)
+  return inst.plan.steps[body.at:match("^[^#]*")]
+end
+
+-- ---- beginning ----
+
+-- begin(w, inst, body, step): gives the body a row if its turns are to stand outside.
+function turns.begin(w, inst, body, step)
+  if not is_for(w, inst, body, step) then
+    return
+  end
+  local id = w.context.next_instance()
+  body.more[4], body.more[5] = rules.array {}, id
+  local entry = entry_of(w, inst.id, id)
+  entry.token, entry.activity, entry.turns = body.id, body.at, body.more[1]
+  entry.version = inst.version
+  if not step.multi["until"] then
+    show_counts(inst, body)
+  end
+end
+
+-- new(w, inst, body, step, index) -> a turn and its token, which has not moved yet
+function turns.new(w, inst, body, step, index)
+  local turn = require("moonshift.process.instance").turn(w, inst, body, w.context.next_instance(),
+    index)
+  w:keep_instance(turn)
+  return turn, frame.add(turn.frame, turn.frame.outer, step.id, "run")
+end
+
+-- open(inst, row): makes ready what stands outside, of an instance or a turn that was read.
+function turns.open(inst, row)
+  for _, body in ipairs(inst.frame.list) do
+    local step = frame.is_outside(body) and step_of(inst, body)
+    if step and not step.multi["until"] then
+      show_counts(inst, body)
+    end
+  end
+  if not inst.turn then
+    return
+  end
+  inst.frame.is_turn, inst.around_row = true, row
+  inst.frame.outer.beyond = function()
+    local _, body = inst:around()
+    return body
+  end
+end
+
+-- ---- ending ----
+
+-- The turn has come to its end, and its row goes.
+function turns.finish(turn, token)
+  frame.remove(turn.frame, token)
+  turn.ended = "completed"
+end
+
+-- ended(w, turn, token): counts it. If the unit has made the whole body and all its turns have
+-- ended, the instance and its body are returned, to be left at once.
+function turns.ended(w, turn, token)
+  local entry = entry_of(w, turn.id, turn.body)
+  turns.finish(turn, token)
+  entry.ended = entry.ended + 1
+  if entry.turns and entry.ended == entry.turns then
+    return turn:around()
+  end
+end
+
+-- Cancels what a turn of this walk has, which its row would not show to who clears the body.
+local function drop(w, turn)
+  if turn.rev > 0 then
+    w.scopes.cancel_inside(w, turn, turn.frame.outer)
+  end
+  turn.ended = "terminated"
+end
+
+-- close(w, inst, body): no turn goes on any more; their rows go behind, a page at a time.
+function turns.close(w, inst, body)
+  local entry = entry_of(w, inst.id, body.more[5])
+  entry.closed = 1
+  for _, turn in ipairs(w.order) do
+    if turn.body == entry.id and not turn.ended then
+      drop(w, turn)
+    end
+  end
+end
+
+-- unit(w): puts the bodies into the unit. One that began and ended in it has no row.
+function turns.unit(w)
+  for _, entry in ipairs(w.bodies) do
+    entry.seen = entry.seen and entry.seen + 1
+    if not (entry.turns and entry.closed) then
+      table.insert(w.unit.bodies, entry)
+    end
+  end
+end
+
+return turns

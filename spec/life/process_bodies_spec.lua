@@ -1,0 +1,328 @@
+-- Bodies of many turns: these stand outside of the frame of their instance, each with a row of its
+-- own. What they wait for, see and set is the same as within a frame.
+local engines = require "spec.support.engines"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local N = 70 -- more than stand in a frame
+
+local WORDS = 'local step, task, _, _, each, receive, call = require("moonshift.process").words()\n'
+  .. 'local sub, wait, parallel, choose = require("moonshift.process").sub,'
+  .. ' require("moonshift.process").wait, require("moonshift.process").parallel,'
+  .. ' require("moonshift.process").choose\nlocal N = ' .. N .. "\n"
+
+local MODELS = {
+  jobs = [[step "work" { run = "count", async = true, exclusive = false, each = MANY },
+    step "behind" { run = "note" }]],
+  lane = [[step "work" { run = "count", async = true, async_after = true, each = MANY },
+    step "behind" { run = "note" }]],
+  direct = [[step "work" { run = "count", each = MANY }, step "behind" { run = "note" }]],
+  tasks = [[task "look" { assignee = "user${loopCounter}", each = MANY },
+    step "behind" { run = "note" }]],
+  calls = [[call "below" { with = { "loopCounter" }, each = MANY },
+    step "behind" { run = "note" }]],
+  below = [[step "work" { run = "count", async = true }, task "look" {}]],
+  messages = [[receive "come" { message = "come", key = "${loopCounter}", each = MANY },
+    step "behind" { run = "note" }]],
+  subs = [[each "one" { times = N, parallel = true,
+      parallel { { step "left" { run = "count", async = true, exclusive = false } },
+        { wait "while" { after = "PT1H" } }, { task "look" {} } } },
+    step "behind" { run = "note" }]],
+  lists = [[each "line" { of = "lines", parallel = true, step "add" { run = "add", async = true } },
+    step "behind" { run = "note" }]],
+  stops = [[step "work" { run = "count", async = true, each = { times = N, parallel = true,
+      stop = "${nrOfCompletedInstances >= 20}" } }, step "behind" { run = "note" }]],
+  counters = [[step "work" { run = "counters", async = true, each = MANY }]],
+  late = [[sub "all" { within = { "PT1H", step "late" { run = "note" } },
+      step "first" { run = "note" }, call "below" { each = MANY } },
+    step "behind" { run = "note" }]],
+  throws = [[step "work" { run = "throw", async = true, each = MANY,
+      on_error = { "E", step "caught" { run = "note" } } }, step "behind" { run = "note" }]],
+  breaks = [[step "work" { run = "break", async = true, each = MANY },
+    step "behind" { run = "note" }]],
+  caller = [[call "call" { process = "broken", each = MANY }]],
+  broken = [[step "work" { run = "fail", async = true }]],
+  triggers = [[receive "go" { each = MANY }, step "behind" { run = "note" }]],
+}
+
+local FILES = {
+  ["handlers/count.lua"] = "return function(job) print(job.activity) end",
+  ["handlers/note.lua"] = "return function(job) job.variables[job.activity] = true end",
+  ["handlers/add.lua"] = [[return function(job)
+      job.variables.sum = job.variables.sum + job.variables.line
+      job:set_local("own", job.variables.loopCounter)
+    end]],
+  ["handlers/counters.lua"] = [[return function(job)
+      local loop = job.loop
+      job.variables.seen = (job.variables.seen or "") .. loop.done .. "/" .. loop.open .. " "
+    end]],
+  ["handlers/break.lua"] = [[return function(job)
+      if job.variables.loopCounter == 7 and not job.variables.fine then error "broken" end
+    end]],
+  ["handlers/fail.lua"] = "return function() error 'failed' end",
+  ["handlers/throw.lua"] = [[return function(job)
+      if job.variables.loopCounter == 50 then job:throw "E" end
+    end]],
+}
+for key, text in pairs(MODELS) do
+  FILES["processes/" .. key .. ".lua"] = WORDS .. "local MANY = { times = N, parallel = true }\n"
+    .. "return { " .. text .. " }"
+end
+
+describe("a body of many turns", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(FILES)
+    engine = testing.engine { scripts = folder, store = "sqlite:" .. folder .. "/jobs.db" }
+  end)
+
+  after_each(function()
+    local status, output, errors = process.moonshift("check", "--store",
+      "sqlite:" .. folder .. "/jobs.db")
+    engine:close()
+    engines.clean()
+    process.remove(folder)
+    assert.same({ 0, "" }, { status, errors }, output)
+  end)
+
+  local function start(key, variables)
+    return assert(engine:start(key, { variables = variables }))
+  end
+
+  local function state(id)
+    local found = engine:instance(id)
+    return found.state, found.variables.behind
+  end
+
+  -- How often the activity has begun, by the trail.
+  local function begun(id, activity)
+    local count = 0
+    for _, row in ipairs(engine:trail({ instance = id }):list()) do
+      for _, event in ipairs(row.events) do
+        count = count + (event[1] == "s" and event[3] == activity and 1 or 0)
+      end
+    end
+    return count
+  end
+
+  for _, key in ipairs { "jobs", "lane" } do
+    it("calls the handler of each turn once: " .. key, function()
+      local id = start(key)
+      assert.equal(N, engine:jobs({ instance = tostring(id) }):count())
+      engine:drain()
+      assert.same({ "completed", true }, { state(id) })
+      assert.same({ N, 1, 1 }, { begun(id, "work"), begun(id, "work#multiInstanceBody"),
+        begun(id, "behind") })
+    end)
+  end
+
+  it("ends in the unit that begins it if nothing waits", function()
+    local id = start "direct"
+    assert.same({ "completed", true }, { state(id) })
+    assert.same({ N, 1 }, { begun(id, "work"), begun(id, "behind") })
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("makes a thousand turns a unit", function()
+    local id = start("lists", { sum = 0, lines = require("moonshift.rules").array {} })
+    assert.equal("completed", (state(id)))
+    local lines = {}
+    for i = 1, 1100 do
+      lines[i] = i
+    end
+    id = start("lists", { sum = 0, lines = lines })
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+    assert.equal(1100 * 1101 // 2, engine:instance(id).variables.sum)
+  end)
+
+  it("has a task for each turn, with what the turn knows", function()
+    local id = start "tasks"
+    local tasks = engine:tasks({ instance = id }):list()
+    assert.equal(N, #tasks)
+    assert.equal("user0", tasks[1].assignee)
+    for i = 2, N do
+      assert(engine:complete(tasks[i].id))
+    end
+    engine:drain()
+    assert.equal("active", (state(id)))
+    assert.is_nil(engine:complete(tasks[2].id))
+    assert(engine:complete(tasks[1].id, { from = "me" }))
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+    assert.equal("me", engine:instance(id).variables.from)
+  end)
+
+  it("takes commands for several turns as one list", function()
+    local id = start "messages"
+    local commands = {}
+    for i = 1, N do
+      commands[i] = { "come", { key = tostring(i - 1), variables = { sum = i } } }
+    end
+    assert(engine:correlate(commands))
+    engine:drain()
+    assert.same({ "completed", true, N }, { state(id), true, engine:instance(id).variables.sum })
+  end)
+
+  it("waits for the processes that its turns call", function()
+    local id = start "calls"
+    assert.equal(N, engine:instances({ parent = id }):count())
+    engine:drain()
+    assert.same({ "active", N }, { (state(id)), engine:tasks():count() })
+    for _, row in ipairs(engine:tasks():list()) do
+      assert(engine:complete(row.id))
+    end
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+  end)
+
+  it("gives a message to the turn that has its key", function()
+    local id = start "messages"
+    assert.equal(N, engine:subscriptions({ instance = id }):count())
+    assert.is_nil(engine:correlate("come", { key = tostring(N) }))
+    for i = 0, N - 1 do
+      assert(engine:correlate("come", { key = tostring(i) }))
+      assert.is_nil(engine:correlate("come", { key = tostring(i) }))
+    end
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+  end)
+
+  it("has all that a turn is made of within the turn", function()
+    local id = start "subs"
+    engine:drain()
+    assert.equal(N, begun(id, "left"))
+    for _, row in ipairs(engine:tasks():list()) do
+      assert(engine:complete(row.id))
+    end
+    engine:drain()
+    assert.equal("active", (state(id)))
+    engine:advance "PT2H"
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+    assert.equal(N, begun(id, "while"))
+  end)
+
+  it("loses no change of a variable outside of its turns", function()
+    local lines = {}
+    for i = 1, N do
+      lines[i] = i
+    end
+    local id = start("lists", { sum = 0, lines = lines })
+    engine:drain()
+    local found = engine:instance(id)
+    assert.same({ "completed", N * (N + 1) // 2 }, { found.state, found.variables.sum })
+    assert.is_nil(found.variables.own)
+  end)
+
+  it("ends by its completion condition, and its other turns go", function()
+    local id = start "stops"
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+    assert.equal(20, begun(id, "work"))
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("counts for those who ask, one end at a time", function()
+    local id = start "counters"
+    engine:drain()
+    local seen, expected = engine:instance(id).variables.seen, {}
+    for i = 0, N - 1 do
+      expected[i + 1] = ("%d/%d "):format(i, N - i)
+    end
+    assert.equal(table.concat(expected), seen)
+  end)
+
+  it("is closed by what interrupts it, with what its turns have called", function()
+    local id = start "late"
+    engine:drain()
+    assert.equal(N, engine:tasks():count())
+    engine:advance "PT2H"
+    engine:drain()
+    local found = engine:instance(id)
+    assert.same({ "completed", true, true }, { found.state, found.variables.late,
+      found.variables.behind })
+    assert.same({ 0, 0, 0 }, { engine:tasks():count(), engine:jobs():count(),
+      engine:instances():count() })
+    assert.equal(N, engine:past_instances({ parent = id, how = "terminated" }):count())
+  end)
+
+  it("is left by an error that a turn throws", function()
+    local id = start "throws"
+    engine:drain()
+    local found = engine:instance(id)
+    assert.same({ "completed", true, true }, { found.state, found.variables.caught,
+      found.variables.behind })
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("goes with its instance", function()
+    for _, key in ipairs { "jobs", "tasks", "messages", "calls", "subs" } do
+      local id = start(key)
+      assert(engine:cancel_instance(id))
+      assert.same({ 0, 0 }, { engine:tasks():count(), engine:subscriptions():count() }, key)
+      assert.is_nil(engine:correlate("come", { key = "1" }))
+      engine:drain()
+      assert.same({ 0, 0 }, { engine:jobs():count(), engine:instances():count() }, key)
+    end
+  end)
+
+  it("shows some of its turns, and counts the others", function()
+    local id = start "tasks"
+    local at = engine:instance(id).at
+    assert.same({ "look", "task", 51 }, { at[1].activity, at[1].state, #at })
+    assert.same({ activity = "look", state = "turns", count = N - 50, token = at[51].token },
+      at[51])
+    local why = engine:why_instance(id)
+    assert.truthy(tostring(why.text or why):find('"look" waits for its user task', 1, true))
+    assert.truthy(tostring(why.text or why):find('"look": 20 more turns', 1, true))
+  end)
+
+  it("has turns that wait to be triggered", function()
+    local id = start "triggers"
+    for _ = 1, N do
+      assert(engine:trigger(id, "go"))
+    end
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+  end)
+
+  -- Runs jobs until those that fail have no retries left.
+  local function fail()
+    for _ = 1, 4 do
+      engine:drain()
+      engine:advance "PT1H"
+    end
+  end
+
+  it("has an incident for each turn that fails, and for its callers", function()
+    local id = start "breaks"
+    fail()
+    assert.same({ N - 1, 1 }, { begun(id, "work"), engine:incidents({ open = true,
+      instance = tostring(id) }):count() })
+    assert.equal("active", (state(id)))
+    local above = start("caller")
+    fail()
+    local found = engine:incidents({ open = true, instance = tostring(above) }):list()
+    assert.same({ N, "call" }, { #found, found[1].activity })
+    engine:set_variables(id, { fine = true })
+    engine:retry(engine:jobs({ instance = tostring(id) }))
+    engine:drain()
+    assert.same({ "completed", true, 0 }, { (state(id)), engine:instance(id).variables.behind,
+      engine:incidents({ open = true, instance = tostring(id) }):count() })
+  end)
+
+  it("waits while its instance is suspended", function()
+    local id = start "jobs"
+    engine:suspend_instance(id)
+    engine:drain()
+    assert.equal(0, begun(id, "work"))
+    engine:activate_instance(id)
+    engine:drain()
+    assert.same({ "completed", true }, { state(id) })
+    id = start "tasks"
+    engine:suspend_instance(id)
+    assert.is_nil(engine:complete(engine:tasks({ instance = id }):list()[1].id))
+  end)
+end)
