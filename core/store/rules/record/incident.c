@@ -111,7 +111,7 @@ bool incident_aside(struct store *store, int64_t job, const char *message, time_
 /* The incident of a schedule becomes that of another dead run which no other one is open for. With
  * the id alone, a server would go through all jobs from the newest one. */
 #define OTHER_DEAD                                                                                 \
-    "SELECT max(j.id+0) FROM live j WHERE j.schedule=incident.schedule AND j.retries=0"              \
+    "SELECT max(j.id+0) FROM live j WHERE j.schedule=incident.schedule AND j.retries=0"            \
     " AND j.id<>?1 AND NOT EXISTS (SELECT 1 FROM incident o WHERE o.job=j.id AND o.ended IS NULL)"
 
 static bool incident_hand_on(struct store *store, int64_t job, struct error *error) {
