@@ -8,6 +8,14 @@ describe("examples/first", function()
     assert.matches('"problems":%[%],"warnings":%[%]', output)
   end)
 
+  it("has specs that pass where they lie", function()
+    local status, output = process.run("cd examples/first && LUA_PATH='../../lua/?.lua;"
+      .. "../../lua/?/init.lua;;' LUA_CPATH='" .. (os.getenv("LUA_CPATH") or "") .. ";;"
+      .. "../../build/lua/?.so' busted --lua=lua5.4 spec")
+    assert.equal(0, status, output)
+    assert.truthy(output:find("2 successes", 1, true), output)
+  end)
+
   it("retries for more than three hours", function()
     local engine = testing.engine {
       scripts = "examples/first",

@@ -21,11 +21,12 @@ local files = {
 }
 
 describe("a command without the script folder", function()
-  local place
+  local place, id
 
   before_each(function()
     place = executors.place(files)
-    place.moonshift("process", "start", "order", "order=1", "--key", "first", "-C", place.path)
+    id = place.moonshift("process", "start", "order", "order=1", "--key", "first", "-C", place.path)
+      :match "%d+"
   end)
 
   after_each(function()
@@ -65,34 +66,34 @@ describe("a command without the script folder", function()
     local job = text:match "^job (%d+) does it, on an executor with the process\n$"
     assert.matches("no executor", note)
     local row = answer("job", "show", job, "--json")
-    assert.same({ "process/order:command", "1", "1", "approve" },
+    assert.same({ "process/order:command", id, id, "approve" },
       { row.handler, row.instance, row.lane, row.activity })
-    assert.equal("approve", show("1").at[1].activity)
-    local entry = answer("operations", "--instance", "1", "--verb", "complete", "--json")[1]
+    assert.equal("approve", show(id).at[1].activity)
+    local entry = answer("operations", "--instance", id, "--verb", "complete", "--json")[1]
     assert.same({ "open", "by job " .. job }, { entry.old, entry.new })
     place.executor()
     good("job", "wait", job)
-    assert.equal("delivered", show("1").at[1].activity)
-    assert.equal("executor's", show("1").variables.folder)
+    assert.equal("delivered", show(id).at[1].activity)
+    assert.equal("executor's", show(id).variables.folder)
   end)
 
   it("can be waited for, and leads an instance to its end", function()
     place.executor()
-    local id = good("process", "start", "order", "order=7", "--key", "o-7", "--wait")
+    local other = good("process", "start", "order", "order=7", "--key", "o-7", "--wait")
       :match "^(%d+)\n$"
-    assert.equal("o-7", show(id).key)
-    assert.equal(("instance %s changed\n"):format(id),
-      good("instance", "set", id, "fine=true", "--wait"))
-    local done = answer("task", "complete", tostring(answer("task", "list", "--instance", id,
+    assert.equal("o-7", show(other).key)
+    assert.equal(("instance %s changed\n"):format(other),
+      good("instance", "set", other, "fine=true", "--wait"))
+    local done = answer("task", "complete", tostring(answer("task", "list", "--instance", other,
       "--json")[1].id), "--wait", "--json")
-    assert.same({ tonumber(id), "number" }, { done.instance, type(done.job) })
-    assert.equal(("instance %s has the message\n"):format(id),
+    assert.same({ tonumber(other), "number" }, { done.instance, type(done.job) })
+    assert.equal(("instance %s has the message\n"):format(other),
       good("message", "parcel", "--key", "7", "--wait"))
-    assert.equal(("instance %s goes on\n"):format(id),
-      good("instance", "trigger", id, "filed", "--wait"))
-    assert.equal("completed", show(id).how)
-    assert.equal("instance 1 cancelled\n", good("instance", "cancel", "1", "--wait"))
-    assert.equal("cancelled", show("1").how)
+    assert.equal(("instance %s goes on\n"):format(other),
+      good("instance", "trigger", other, "filed", "--wait"))
+    assert.equal("completed", show(other).how)
+    assert.equal(("instance %s cancelled\n"):format(id), good("instance", "cancel", id, "--wait"))
+    assert.equal("cancelled", show(id).how)
   end)
 
   it("tells who waits of the first failure, and that the time is up", function()
@@ -114,17 +115,17 @@ describe("a command without the script folder", function()
     place.executor()
     local status = outside("job", "wait", job)
     assert.equal(1, status)
-    assert.matches(("has no retries left %%(incident %%d+, failedJob%%): instance 1: the task %s "
-      .. "waits no longer"):format(first), (good("job", "why", job)))
+    assert.matches(("has no retries left %%(incident %%d+, failedJob%%): instance %s: the task %s "
+      .. "waits no longer"):format(id, first), (good("job", "why", job)))
     assert.equal(1, answer("job", "show", job, "--json").attempt)
   end)
 
   it("is refused at once where the walk would refuse it", function()
-    good("instance", "suspend", "1")
-    local suspended = "5 moonshift: instance 1 is suspended"
-    assert.equal(suspended .. "\n", refusal("instance", "set", "1", "a=1"))
+    good("instance", "suspend", id)
+    local suspended = ("5 moonshift: instance %s is suspended"):format(id)
+    assert.equal(suspended .. "\n", refusal("instance", "set", id, "a=1"))
     assert.equal(suspended .. " (expected the script folder here, or --now)\n",
-      refusal("instance", "cancel", "1"))
+      refusal("instance", "cancel", id))
     good("process", "suspend", "order")
     assert.equal("5 moonshift: the process is suspended\n", refusal("process", "start", "order"))
     assert.equal('4 moonshift: no process "oder" is deployed\n',
@@ -137,11 +138,11 @@ describe("a command without the script folder", function()
   end)
 
   it("is done by the store's deployment with --now", function()
-    assert.equal("task completed; instance 1 goes on\n",
+    assert.equal(("task completed; instance %s goes on\n"):format(id),
       good("task", "complete", task(), "fine=true", "--now"))
-    assert.equal("delivered", show("1").at[1].activity)
-    assert.equal("instance 1 changed\n", good("instance", "set", "1", "a=1", "--now"))
-    assert.equal("instance 1 cancelled\n", good("instance", "cancel", "1", "--now"))
+    assert.equal("delivered", show(id).at[1].activity)
+    assert.equal(("instance %s changed\n"):format(id), good("instance", "set", id, "a=1", "--now"))
+    assert.equal(("instance %s cancelled\n"):format(id), good("instance", "cancel", id, "--now"))
   end)
 
   it("and one with an older folder than a live executor's is a job, too", function()
@@ -155,6 +156,6 @@ describe("a command without the script folder", function()
       place.url, "-C", older)
     process.remove(base)
     good("job", "wait", output:match "^job (%d+) does it")
-    assert.equal("newer", show("1").variables.folder)
+    assert.equal("newer", show(id).variables.folder)
   end)
 end)

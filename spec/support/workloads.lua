@@ -471,6 +471,34 @@ function workloads.instances.check(one)
   end
 end
 
+-- Bodies whose turns stand outside of the frame: one becomes full, and a timer ends the other one.
+workloads.bodies = {}
+
+function workloads.bodies.files()
+  local files = handler()
+  local text = [[local p = require "moonshift.process"
+    return { p.start "start" { after = "PT0.02S" }, %s }]]
+  files["processes/full.lua"] = text:format(
+    'p.step "turn" { run = "note", async = true, each = { times = 70, parallel = true } }')
+  files["processes/cut.lua"] = text:format('p.task "turn" { each = { times = 70, parallel = true },'
+    .. ' within = { "PT0.03S", p.step "late" { run = "note", async = true } } }')
+  files["handlers/note.lua"] = "return function() end"
+  return files
+end
+
+function workloads.bodies.live(one)
+  one:drain()
+end
+
+function workloads.bodies.check(one)
+  local found = process.sql(one.store, "SELECT (SELECT count(*) FROM past WHERE how='completed'),"
+    .. " (SELECT count(*) FROM instance), (SELECT count(*) FROM body),"
+    .. " (SELECT count(*) FROM body_turn), (SELECT count(*) FROM user_task)")[1]
+  if found ~= "2|0|0|0|0" then
+    one:problem("of bodies there is %s, expected 2|0|0|0|0", found)
+  end
+end
+
 -- What cannot go on: a job of no definition, and an instance that waits for a token which never
 -- comes, with the one that called it. `check --store` tells of the latter.
 workloads.troubles = { unsound = true }
@@ -541,6 +569,7 @@ function all.run(name, plan)
   return result
 end
 
-all.names = { "jobs", "lanes", "batches", "intakes", "processes", "instances", "troubles" }
+all.names = { "jobs", "lanes", "batches", "intakes", "processes", "instances", "bodies",
+  "troubles" }
 
 return all

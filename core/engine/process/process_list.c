@@ -286,10 +286,10 @@ static enum answer read_one(struct list *list, struct entry *entry, struct error
 
 /* What the commands name is asked for at once, as far as the answers before say what to ask. What
  * is wrong with one of them its own reading says. */
-static bool ask_all(struct list *list, struct error *error) {
+static void ask_all(struct list *list) {
     struct engine *engine = list->engine;
-    bool done = true, more = store_asks_many(engine->store);
-    while (done && more) {
+    bool more = store_asks_many(engine->store);
+    while (more) {
         engine->questions = json_object();
         for (size_t i = 0; i < list->count; i++) {
             struct process_cause cause = {0};
@@ -297,9 +297,9 @@ static bool ask_all(struct list *list, struct error *error) {
             process_cause_read(&cause, engine, list->entries[i].walk.command, &ignored);
             process_cause_clear(&cause);
         }
-        done = process_causes_ask(engine, &more, error);
+        struct error ignored = {0};
+        more = process_causes_ask(engine, &more, &ignored) && more;
     }
-    return done;
 }
 
 /* All see the same state of the store. */
@@ -309,7 +309,8 @@ static bool read_all(struct list *list, struct error *error) {
     if (!store_look(engine->store, &own, error))
         return false;
     engine->answers = json_object();
-    enum answer done = ask_all(list, error) ? each(list, read_one, error) : FAILED;
+    ask_all(list);
+    enum answer done = each(list, read_one, error);
     json_decref(engine->answers);
     engine->answers = NULL;
     store_look_end(engine->store, own);

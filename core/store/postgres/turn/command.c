@@ -217,7 +217,12 @@ static struct row *reach_ask(struct store *store, const struct store_reach *reac
 static bool show_places(struct store *store, json_t *found, const json_t *frame,
                         struct error *error) {
     bool own = false;
-    if (!frame_show(found, json_text(frame, "frame"), error) || !look_begin(store, &own, error))
+    const char *text = json_text(frame, "frame");
+    if (!frame_show(found, text, error))
+        return false;
+    if (!turns_may(text))
+        return true;
+    if (!look_begin(store, &own, error))
         return false;
     bool done = turns_show(store, json_object_get(found, "at"), json_int(found, "instance"), error);
     look_end(store, own);

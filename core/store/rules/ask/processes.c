@@ -457,8 +457,9 @@ static bool show_large(struct store *store, json_t *instance, int64_t id, struct
 static bool show_frame(struct store *store, json_t *instance, int64_t id, struct error *error) {
     json_t *frame = store_frame(store, id, 0, error);
     const char *text = json_string_value(json_object_get(frame, "frame"));
-    bool done = frame && (!text || (frame_show(instance, text, error) &&
-                                    turns_show(store, json_object_get(instance, "at"), id, error)));
+    bool done = frame && (!text || frame_show(instance, text, error));
+    if (done && text && turns_may(text))
+        done = turns_show(store, json_object_get(instance, "at"), id, error);
     json_decref(frame);
     return done;
 }

@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_RULES_ASK_TURNS_H
 
 #include "store/rules/ground/state.h"
+#include <string.h>
 
 /* { turns, ended } of a body, or { gone }: it has none that goes on. */
 json_t *body_ask(struct store *store, int64_t id, struct error *error);
@@ -15,6 +16,11 @@ json_t *body_turns_ask(struct store *store, int64_t id, struct error *error);
 bool turn_frame_put(json_t *found, int64_t turn, struct row *row, int from);
 /* Reads it, and puts it there. Takes the object. Null: the turn has ended. */
 json_t *turn_frame(struct store *store, json_t *found, int64_t turn, struct error *error);
+
+/* False: its frame has no body, so no turn stands outside of it. */
+static inline bool turns_may(const char *frame) {
+    return strstr(frame, "#multiInstanceBody\"") != NULL;
+}
 
 /* Adds the places of the first turns of an instance, as frame_places has them, and of those that
  * wait to be triggered. A last place, in the state "turns", counts the others. */

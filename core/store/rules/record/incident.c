@@ -108,16 +108,17 @@ bool incident_aside(struct store *store, int64_t job, const char *message, time_
                           "it", job, message);
 }
 
-/* The incident of a schedule becomes that of another dead run which no other one is open for. With
- * the id alone, a server would go through all jobs from the newest one. */
+/* The incident of a schedule becomes that of another dead run which no other one is open for. It is
+ * spelt so that a server does not go through all jobs, all dead ones or all open incidents. */
 #define OTHER_DEAD                                                                                 \
-    "SELECT max(j.id+0) FROM live j WHERE j.schedule=incident.schedule AND j.retries=0"            \
-    " AND j.id<>?1 AND NOT EXISTS (SELECT 1 FROM incident o WHERE o.job=j.id AND o.ended IS NULL)"
+    "SELECT max(j.id+0) FROM live j WHERE j.schedule=incident.schedule AND j.retries+0=0"          \
+    " AND j.id<>?1 AND (SELECT o.id FROM incident o WHERE o.job=j.id AND o.ended IS NULL LIMIT 1)" \
+    " IS NULL"
 
 static bool incident_hand_on(struct store *store, int64_t job, struct error *error) {
     return db_run(&store->db, error,
                   "UPDATE incident SET job=(" OTHER_DEAD ") WHERE job=?1 AND ended IS NULL"
-                  " AND schedule IS NOT NULL AND type<>'" INCIDENT_HANDLER_STUCK "'"
+                  " AND coalesce(schedule, '')<>'' AND type<>'" INCIDENT_HANDLER_STUCK "'"
                   " AND (" OTHER_DEAD ") IS NOT NULL",
                   "i", job);
 }

@@ -2,7 +2,7 @@ local program = require "spec.support.program"
 local rules = require("moonshift.core").rules
 
 describe("instance trail", function()
-  local place
+  local place, id
 
   before_each(function()
     place = program.place {
@@ -16,7 +16,8 @@ describe("instance trail", function()
       ["handlers/reserve.lua"] = "return function() return ('ä'):rep(100) end",
       ["handlers/bad.lua"] = "return function(job) job:throw('E1', 'no') end",
     }
-    place.run("process", "start", "order", "amount=5")
+    local _, started = place.run("process", "start", "order", "amount=5")
+    id = started:match "%d+"
     local _, tasks = place.run("task", "list", "--json", "--columns", "id")
     place.run("task", "complete", tostring(rules.decode(tasks)[1].id), "fine=true")
   end)
@@ -26,7 +27,7 @@ describe("instance trail", function()
   end)
 
   it("says in words what was done, and what has begun", function()
-    local _, output = place.run("instance", "trail", "1")
+    local _, output = place.run("instance", "trail", id)
     local lines = {}
     for line in output:gmatch("[^\n]+") do
       lines[#lines + 1] = line:match("^%S+ +(.-) *$")
@@ -38,11 +39,11 @@ describe("instance trail", function()
   end)
 
   it("gives machines the events, also as a column", function()
-    local _, output = place.run("instance", "trail", "1", "--json")
+    local _, output = place.run("instance", "trail", id, "--json")
     local row = rules.decode(output)[2]
     assert.is_nil(row.what)
     assert.same({ "v", 1, "fine", true }, row.events[1])
-    _, output = place.run("instance", "trail", "1", "--columns", "events")
+    _, output = place.run("instance", "trail", id, "--columns", "events")
     assert.truthy(output:find('\n[["v",1,"fine",true],', 1, true), output)
   end)
 end)
