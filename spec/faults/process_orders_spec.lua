@@ -57,8 +57,8 @@ describe("a command without the script folder", function()
     return tostring(answer("task", "list", "--json")[1].id)
   end
 
-  local function show(id)
-    return answer("instance", "show", id, "--json")
+  local function show(instance)
+    return answer("instance", "show", instance, "--json")
   end
 
   it("is a job in the lane of the instance, and in the log of operations", function()
