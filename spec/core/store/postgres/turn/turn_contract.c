@@ -145,16 +145,28 @@ static bool notify(struct contract *c, struct store *other) {
     return db_execute(&other->db, sql, &c->error);
 }
 
-/* Reads what the server sends, until rows of the outbox are heard of. *rings: for a turn, too. */
+/* Reads what the server sends, until rows of the outbox are heard of. *rings: for a turn, too. A
+ * bell that nothing is heard of rings for one. */
 static bool hears_outbox(struct contract *c, bool *rings) {
     int64_t one = 0;
     *rings = false;
     for (int i = 0; i < 10000 && !store_outbox_waits(c->store); i++) {
         if (db_value(&c->store->db, &c->error, &one, "SELECT 1", "") != YES)
             return false;
-        *rings = store_bell_empty(c->store) || *rings;
+        *rings = store_bell_empty(c->store);
     }
     return store_outbox_waits(c->store);
+}
+
+/* Reads what others have told as they joined. */
+static bool hears_all(struct contract *c) {
+    int64_t one = 0;
+    bool done = true;
+    for (int i = 0; done && i < 100; i++) {
+        done = db_value(&c->store->db, &c->error, &one, "SELECT 1", "") == YES;
+        store_bell_empty(c->store);
+    }
+    return done;
 }
 
 /* The loop leaves rows of the outbox to another thread; anything else is a turn. */
@@ -162,8 +174,7 @@ static void outbox(struct contract *c) {
     struct store_executor self;
     struct store *other = contract_join(c, "other", NOW, &self);
     EXPECT(other);
-    store_bell_empty(c->store);
-    bool rings = false, quiet = !store_outbox_waits(c->store);
+    bool rings = false, quiet = hears_all(c) && !store_outbox_waits(c->store);
     bool told = notify(c, other) && hears_outbox(c, &rings);
     bool looked = postgres_look(c->store, &c->error);
     postgres_look_end(c->store); /* whose answer is not waited for: what comes is behind it */
