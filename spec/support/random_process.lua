@@ -142,7 +142,9 @@ function makers.undo(self, depth)
   end
   local node = repeated(self, options(self, { kind = "undo", id = new_id(self, "u") }), depth)
   node.thrower, node.cancels = options(self, {}), not node.times and chance(40)
+  self.halted = node.cancels -- what comes beside its list would be cut off
   node.lists = scope_of(self, 1, depth)
+  self.halted = nil
   return node
 end
 
