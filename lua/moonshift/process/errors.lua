@@ -29,7 +29,10 @@ local function unhandled(w, inst, token, thrown)
   if not token.scope then
     w.scopes.cancel_inside(w, inst, token)
     return w.scopes.complete(w, inst, text)
-  elseif token.begun and step and not token.throws then
+  end
+  local begun = w.scopes.has_begun(token)
+  w:waited(inst, token)
+  if begun and step and not token.throws then
     token.throws = true -- a listener at its end may throw again
     if not walk.finish(w, inst, token, step) then
       return

@@ -170,4 +170,30 @@ describe("a user task", function()
     assert.equal("u", d:at(id))
     assert.same({ by = "mary", code = "no", text = "closed" }, d:variables(id))
   end)
+
+  -- Beside another one; the driver finds rows that nothing waits for.
+  local function beside(listeners)
+    return driver.new { graphs.make("p", { f = "parallel", b = "user",
+      a = { kind = "user", listeners = listeners } }, { "s -> f -> a -> e", "f -> b -> e2" }) }
+  end
+
+  it("goes with a BPMN error that nothing catches, and its branch ends", function()
+    local d = beside()
+    local id = d:start("p")
+    local row = d.tasks[1]
+    d:command { kind = "throw", instance = row.instance, token = row.token, activity = "a",
+      code = "no" }
+    assert.same({ "b", 1 }, { d:at(id), d:history(id).a })
+    d:complete("b")
+    assert.equal("completed", d:ended(id))
+  end)
+
+  it("goes with an error of its own listener that nothing catches", function()
+    local d = beside { complete = { { call = function(job)
+      job:throw("x")
+    end } } }
+    local id = d:start("p")
+    d:complete("a")
+    assert.same({ "b", 1, 1 }, { d:at(id), #d.tasks, d:history(id).a })
+  end)
 end)
