@@ -107,7 +107,7 @@ local writers = {
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "create/intake" },
   request = { rules "command/request" },
-  outbox = { rules "record/outbox" },
+  outbox = { rules "record/outbox", server "turn/set" },
   tray = { engine "beside/group_commit", engine "life/restore" },
   location = { engine "beside/location" },
 

@@ -122,6 +122,9 @@ static const struct {
                     " WHERE body.ctid=i.spot RETURNING body.id,"
                     " CASE WHEN body.ended>=body.turns THEN 1 ELSE 0 END",
                     2, ARRAY_INT8},
+    [SET_OUTBOX] = {"WITH gone AS (DELETE FROM outbox WHERE id=ANY(?) AND incident IS NULL"
+                    " RETURNING id, place) SELECT id FROM gone ORDER BY place, id",
+                    1, ARRAY_INT8},
     [SET_AHEAD] = {ASKED, 3, ARRAY_INT8},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"

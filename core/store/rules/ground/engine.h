@@ -82,6 +82,7 @@ enum set_kind {
     SET_UNPARK, /* spots: these jobs, which are taken, leave `parked` */
     SET_TURNS,  /* the same of turns outside of the frame */
     SET_BODIES, /* bodies, and how many more of their turns have ended; reads (body, 1: all have) */
+    SET_OUTBOX, /* rows of the outbox go; reads those that were there, in the order of commits */
     SET_FRAMES, /* instances, revs, and frames as texts: each has this frame */
     SET_AHEAD,  /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
     SET_HOLDERS, /* definitions, numbers, and unique keys as texts: a row (number,

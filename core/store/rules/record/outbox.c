@@ -1,6 +1,8 @@
 #include "store/rules/record/outbox.h"
 #include "base/json.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/record/tell.h"
+#include <stdlib.h>
 
 enum { READ_BYTES = 4 * 1024 * 1024 }; /* of a page; a row that is larger comes alone */
 
@@ -44,34 +46,39 @@ json_t *store_outbox(struct store *store, int most, struct error *error) {
 
 /* ---- taking ---- */
 
-/* All that are there between the first and the last, in the order of the list. */
-static bool find_there(struct store *store, const json_t *rows, bool *there, struct error *error) {
-    const size_t count = json_array_size(rows);
-    size_t at = 0;
-    struct row *found =
-        db_query(&store->db, error,
-                 "SELECT id FROM outbox WHERE place>=?1 AND place<=?2 AND incident IS NULL"
-                 " ORDER BY place, id",
-                 "ii", json_int(json_array_get(rows, 0), "place"),
-                 json_int(json_array_get(rows, count - 1), "place"));
-    enum answer step = FAILED;
-    while (found && (step = db_step(&store->db, found, error)) == YES) {
-        size_t next = at;
-        while (next < count && json_int(json_array_get(rows, next), "id") != row_int(found, 0))
-            next++;
-        if (next == count) /* it was committed since the list was read */
-            continue;
-        there[next] = true;
-        at = next + 1;
+/* Rows that are to be taken, and which of them were there. */
+struct taking {
+    struct set set; /* first */
+    const int64_t *ids;
+    bool *there;
+    size_t at;
+};
+
+/* They come in the order of the list. */
+static bool taken_read(struct set *set, struct store *store, struct row *row, struct error *error) {
+    struct taking *taking = (struct taking *)set;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        while (taking->at < set->count && taking->ids[taking->at] != row_int(row, 0))
+            taking->at++;
+        if (taking->at < set->count)
+            taking->there[taking->at++] = true;
     }
     return step == NO;
 }
 
 bool store_outbox_take(struct store *store, const json_t *rows, bool *there, struct error *error) {
-    bool done = find_there(store, rows, there, error);
-    for (size_t i = 0; done && i < json_array_size(rows); i++)
-        done = !there[i] || db_run(&store->db, error, "DELETE FROM outbox WHERE id=?1", "i",
-                                   json_int(json_array_get(rows, i), "id"));
+    const size_t count = json_array_size(rows);
+    int64_t *ids = malloc((count + 1) * sizeof *ids);
+    struct taking taking = {
+        .set = {.kind = SET_OUTBOX, .columns = {ids}, .count = count, .read = taken_read},
+        .ids = ids,
+        .there = there};
+    for (size_t i = 0; ids && i < count; i++)
+        ids[i] = json_int(json_array_get(rows, i), "id");
+    bool done =
+        ids ? store->engine->set(store, &taking.set, error) : db_no_memory(&store->db, error);
+    free(ids);
     return done;
 }
 
