@@ -252,12 +252,25 @@ static bool waits_clear(struct store *store, int64_t instance, struct token_rang
            user_tasks_remove_range(store, instance, tokens, error);
 }
 
-static bool turn_clear(struct store *store, int64_t instance, int64_t turn, time_ms now,
-                       struct error *error) {
-    const struct token_range all = turn_tokens(turn);
-    return waits_clear(store, instance, all, now, error) &&
-           large_values_remove_range(store, instance, all, error) && frame_drop(store, turn) &&
-           unit_row(store, error, ROWS_TURN_ENDS, TURN_ENDS, "i", turn);
+/* How many of the turns follow each other. */
+static size_t run_length(const int64_t *turns, size_t count) {
+    size_t length = 1;
+    while (length < count && turns[length] == turns[length - 1] + 1)
+        length++;
+    return length;
+}
+
+/* Those that follow each other have one range of tokens: what waits for them goes at once. */
+static bool run_clear(struct store *store, int64_t instance, const int64_t *turns, size_t count,
+                      time_ms now, struct error *error) {
+    const struct token_range all = {turn_tokens(turns[count - 1]).first,
+                                    turn_tokens(turns[0]).last};
+    bool done = waits_clear(store, instance, all, now, error) &&
+                large_values_remove_range(store, instance, all, error);
+    for (size_t i = 0; done && i < count; i++)
+        done = frame_drop(store, turns[i]) &&
+               unit_row(store, error, ROWS_TURN_ENDS, TURN_ENDS, "i", turns[i]);
+    return done;
 }
 
 static bool body_clear(struct store *store, const struct unit_body *one, time_ms now,
@@ -275,8 +288,10 @@ static bool body_clear(struct store *store, const struct unit_body *one, time_ms
         instance = row_int(rows, 1);
     }
     bool done = step == NO;
-    for (size_t i = 0; done && i < count; i++)
-        done = turn_clear(store, instance, turns[i], now, error);
+    for (size_t i = 0, length; done && i < count; i += length) {
+        length = run_length(turns + i, count - i);
+        done = run_clear(store, instance, turns + i, length, now, error);
+    }
     return done && CRASH_POINT("body_cleared") && body_clear_on(store, one->id, now, error);
 }
 
