@@ -144,6 +144,15 @@ describe("a compensation", function()
     assert.equal("completed", d:ended(id))
   end)
 
+  it("makes all turns of a handler that has several", function()
+    local d = driver.new { graphs.make("p", { a = notes(), ca = undo("a", "ua"),
+      ua = notes(nil, { compensates = true, multi = { parallel = true, count = 3 } }),
+      t = throws "throw" }, { "s -> a -> t -> e" }) }
+    local id = d:start("p")
+    assert.same({ "a", "ua", "ua", "ua" }, calls)
+    assert.equal("completed", d:ended(id))
+  end)
+
   it("lets a handler throw an error outwards from the thrower", function()
     local d = driver.new { graphs.make("p", { sub = "subprocess", s2 = inside("sub", "start"),
       a = notes("sub"), ca = undo("a", "ua", "sub"), ua = { kind = "service", scope = "sub",
