@@ -166,9 +166,10 @@ function postgres.pool(server, mode, target)
   return port
 end
 
--- The store of this schema.
-function postgres.url(server, schema)
-  return ("postgres://owner@/postgres?host=%s&schema=%s"):format(server.folder, schema)
+-- The store of this schema; `database`: where it is not "postgres".
+function postgres.url(server, schema, database)
+  return ("postgres://owner@/%s?host=%s&schema=%s"):format(database or "postgres", server.folder,
+    schema)
 end
 
 -- The same of several servers, of which one is the primary.
