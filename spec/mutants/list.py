@@ -418,7 +418,7 @@ MUTANTS = [
 """, """
                     "SELECT id, token, 0 FROM lane WHERE owner=?1",
 """)]},
-    {"name": "lane-freed-by-anybody", "by": "spec/core/store/lanes_contract",
+    {"name": "lane-freed-by-anybody", "by": "spec/core/store/lane_histories_contract",
      "breaks": "a run that has lost its lane releases it for the one that has it now",
      "changes": [(PLACES, """
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))

@@ -33,7 +33,7 @@
  * A later one may take what an earlier one has made, never the other way round. After the commit
  * the bells ring, and the arena is freed last. After a rollback each forgets what it had.
  *
- * WHAT A SAVEPOINT UNDOES. The rows written behind it, and what hooks keep: txn_try marks and
+ * WHAT TXN_TRY UNDOES. The rows written behind it, and what hooks keep: txn_try marks and
  * returns each of them (ground/txn_hook.h). Rows that are kept back are written before it, so those
  * of earlier outcomes stand. What was only learnt is forgotten: the catalog, parked lanes, whether
  * incidents are open. */
