@@ -108,7 +108,7 @@ describe("folders of a cluster", function()
       result()
     end
     local ran
-    process.await("all have ended", 2, function()
+    process.await("all have ended", 5, function()
       ran = {}
       for _, entry in ipairs(ask("log", "--json")) do
         ran[#ran + 1] = entry.outcome ~= "created" and entry or nil

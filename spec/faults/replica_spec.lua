@@ -39,11 +39,11 @@ describe("a replica", function()
   end
 
   it("is asked for lists and counts, and it is said how far it is behind", function()
-    process.await("the standby has the jobs", 2, function()
+    process.await("the standby has the jobs", 5, function()
       return count() == 3
     end)
     postgres.say(standby, "SELECT pg_wal_replay_pause();")
-    process.await("the standby stands still", 2, function()
+    process.await("the standby stands still", 5, function()
       return postgres.say(standby, "\\pset tuples_only\nSELECT pg_get_wal_replay_pause_state();\n")
         :find("paused", 1, true)
     end)

@@ -136,7 +136,7 @@ describe("a running executor", function()
     it("ends when jobs.db" .. suffix .. " is not the file it was", function()
       local file = path .. suffix
       process.run(("cp %s %s.copy && mv %s.copy %s"):format(file, file, file, file))
-      process.await_end(pid, 3)
+      process.await_end(pid, 5)
       local expected = ('moonshift: store file "%s" was moved, removed or replaced while in use')
         :format(file)
       local log = process.read(dir .. "/log")
