@@ -196,13 +196,14 @@ describe("executors", function()
   end)
 
   it("start a job enqueued by another process, though they look for none by themselves", function()
+    enqueue("work", 1)
     start("--workers", "1", "--max-wait", "PT1H")
-    process.await("the executor", 5, function()
-      return rows("SELECT count(*) FROM executor WHERE state=1")[1] == "1"
+    process.await("its first look to be over", 5, function()
+      return rows("SELECT count(*) FROM ended")[1] == "1"
     end)
     enqueue("work", 1)
     process.await("the run", 5, function()
-      return select(2, count_runs()) == 1
+      return select(2, count_runs()) == 2
     end)
   end)
 end)
