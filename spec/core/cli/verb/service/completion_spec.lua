@@ -1,3 +1,4 @@
+local answers = require "spec.support.answers"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
@@ -125,6 +126,16 @@ describe("completion words", function()
     return table.concat(list, " ")
   end
 
+  -- The same of the store. A busy machine may not ask it within the time that completion takes.
+  local function offers(expected, ...)
+    local line, found = { ... }, nil
+    pcall(process.await, "words", 5, function()
+      found = words(table.unpack(line))
+      return found:find("^" .. expected .. "$")
+    end)
+    assert.matches("^" .. expected .. "$", found)
+  end
+
   it("are the folder's where there is no store", function()
     assert.equal("later mail", words("enqueue", ""))
     assert.equal("night", words("schedule", "run", ""))
@@ -135,23 +146,24 @@ describe("completion words", function()
   it("are the store's where there is one", function()
     place.run("enqueue", "mail")
     place.run("enqueue", "later")
-    local ids = words("job", "show", "") -- the schedule has a job, too
-    assert.equal("3 2 1", ids)
-    assert.equal(ids, words("job", "priority", "9", ""))
-    assert.equal("2", words("job", "retry", "1", "2"))
+    offers("3 2 1", "job", "show", "") -- the schedule has a job, too
+    offers("3 2 1", "job", "priority", "9", "")
+    offers("2", "job", "retry", "1", "2")
     place.run("process", "start", "order")
-    assert.equal("order", words("process", "start", ""))
-    assert.equal("order", words("instance", "list", "--process=o"):gsub("^%-%-process=", ""))
-    assert.matches("^%d+$", words("instance", "why", ""))
-    assert.equal("mail,later", words("job", "list", "--handler", "mail,la"))
-    assert.equal("later mail log noop", words("enqueue", ""))
+    offers("order", "process", "start", "")
+    offers("%-%-process=order", "instance", "list", "--process=o")
+    offers("%d+", "instance", "why", "")
+    offers("mail,later", "job", "list", "--handler", "mail,la")
+    offers("later mail log noop", "enqueue", "")
   end)
 
   it("are of the store and the folder that stand before", function()
     place.run("enqueue", "mail")
-    local status, output = program.run({ "completion", "words", "--", "-C", place.path, "--store",
-      "sqlite:" .. place.store, "job", "show", "" }, { dir = "/tmp" })
-    assert.equal("0 2\tmail\n1\tmail\n", status .. " " .. output)
+    process.await("the words", 5, function()
+      local status, output = program.run({ "completion", "words", "--", "-C", place.path, "--store",
+        "sqlite:" .. place.store, "job", "show", "" }, { dir = "/tmp" })
+      return status .. " " .. output == "0 2\tmail\n1\tmail\n"
+    end)
   end)
 
   it("are those of a list's help, of a setting, or of a usage", function()
@@ -172,8 +184,12 @@ describe("completion words", function()
   end)
 
   it("wait for no server that is silent", function()
+    local server = answers.start()
+    local url = server.url("hang", "postgres") .. "/jobs?connect_timeout=600"
     local begun = os.time()
-    assert.equal("", words("--store", "postgres://192.0.2.1/jobs", "job", "show", ""))
-    assert.is_true(os.time() - begun < 5)
+    local found = words("--store", url, "job", "show", "")
+    server.stop()
+    assert.equal("", found)
+    assert.is_true(os.time() - begun < 60)
   end)
 end)
