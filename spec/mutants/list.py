@@ -1107,6 +1107,30 @@ local variables = require "moonshift.process.variables"
 """, """
     store->incidents = 0;
 """)]},
+    {"name": "unrun-one-by-one", "by": "spec/core/store/postgres/turn/again_contract", "server": True,
+     "breaks": "jobs that are given back unrun go one by one",
+     "changes": [("core/store/rules/work/way.c", """
+    bool goes_back = outcome->kind == OUTCOME_FAILURE || outcome->kind == OUTCOME_RETURNED;
+""", """
+    bool goes_back = outcome->kind == OUTCOME_FAILURE;
+""")]},
+    {"name": "places-without-jobs", "by": "spec/core/store/postgres/turn/again_contract", "server": True,
+     "breaks": "jobs whose places came alone are read one by one",
+     "changes": [("core/store/rules/place/merge.c", """
+    if (!store->engine->sets || best->lane || !lacks_job(&best->head, best->job))
+        return true;
+""", """
+    if (best)
+        return true;
+""")]},
+    {"name": "unrun-as-failed", "by": "spec/core/store/postgres/turn/again_contract", "server": True,
+     "breaks": "a job that did not run has failed beside those that have",
+     "changes": [("core/store/rules/record/bulk.c", """
+    while (ran < count && bulk->rows[ran].goes != GOES_BACK)
+        ran++;
+""", """
+    ran = count;
+""")]},
     {"name": "default-beside-another", "by": "spec/lua/process/walk_spec.lua",
      "breaks": "the default flow is taken beside one that is true",
      "changes": [("lua/moonshift/process/walk.lua", """

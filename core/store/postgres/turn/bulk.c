@@ -32,6 +32,7 @@ static const int attempts[] = {F(id), F(attempt), BULK_ENDED, F(stream), F(owner
 static const int failed[] = {F(id), BULK_LEFT, BULK_AGAIN, BULK_PLACE, BULK_MESSAGE, -1};
 static const int failed_ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), -1};
 static const int failed_timer[] = {BULK_AGAIN, F(id), F(stream), BULK_RANK, F(lane_id), -1};
+static const int back[] = {F(id), -1};
 static const int keys[] = {F(definition), F(unique_key), F(id), BULK_NOW, -1};
 static const int incidents[] = {F(id), BULK_INCIDENT, BULK_NOW, -1};
 static const int ended_short[] = {ENDED, -1};
@@ -88,6 +89,9 @@ static const struct {
                            " SELECT " EACH4 ", " EACH, failed_ready},
     [BULK_FAILED_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)"
                            " SELECT " EACH4 ", " EACH, failed_timer},
+    [BULK_BACK] = {"INSERT INTO ready(stream, rank, place, id, lane) SELECT j.* FROM (SELECT " EACH
+                   " AS id) AS k CROSS JOIN LATERAL (SELECT stream, ~priority, place, id,"
+                   " nullif(lane, 0) FROM job WHERE id=k.id OFFSET 0) AS j", back},
     [BULK_KEYS] = {"DELETE FROM unique_key WHERE ctid=ANY(ARRAY(SELECT u.spot FROM (SELECT " EACH
                    " AS definition, " EACH " AS key, " EACH " AS job, " EACH " AS now) AS k"
                    " CROSS JOIN LATERAL (SELECT ctid AS spot FROM unique_key"

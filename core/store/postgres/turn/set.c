@@ -95,6 +95,9 @@ static const struct {
                      2, ARRAY_INT8},
     [SET_ROWS] = {ROWS("live"), 1, ARRAY_INT8},
     [SET_ROWS_PLACELESS] = {ROWS("job"), 1, ARRAY_INT8},
+    [SET_JOBS] = {"SELECT " ROW_COLUMNS " FROM unnest(?) AS k(id) CROSS JOIN LATERAL"
+                  " (SELECT * FROM job WHERE id=k.id OFFSET 0) AS j",
+                  1, ARRAY_INT8},
     [SET_PARK] = {"WITH gone AS (DELETE FROM ready WHERE ctid=ANY(?)"
                   " RETURNING lane, stream, rank, place, id)"
                   " INSERT INTO parked(lane, stream, rank, place, id) SELECT * FROM gone",

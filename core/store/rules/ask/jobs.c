@@ -50,8 +50,7 @@ static json_t *jobs_read(struct store *store, struct row *row, struct error *err
     struct job job;
     char owner[JOB_NAME_MAX + 32];
     const int at = ROW_COLUMN_COUNT;
-    if (!row_read_any(store, row, &job, error))
-        return NULL;
+    row_read_any(store, row, &job);
     job.suspect = row_int(row, at + 5); /* what the store knows in memory may be old */
     job.state = jobs_state(row_text(row, at));
     if (job.state == JOB_LOCKED) {

@@ -20,8 +20,9 @@ struct bulk_row {
     const struct outcome *outcome; /* of a run that has ended */
     time_ms due;                   /* behind one that failed; TIME_NONE: none */
     int32_t retries;
-    enum bulk_goes { GOES_READY, GOES_TIMER, GOES_DEAD } goes; /* the job, then, */
-    time_ms now;                                               /* at this instant */
+    /* The job, then, at this instant; back: as its row has it, unrun. */
+    enum bulk_goes { GOES_READY, GOES_TIMER, GOES_DEAD, GOES_BACK } goes;
+    time_ms now;
 };
 
 struct bulk {
@@ -53,6 +54,7 @@ enum bulk_kind {
     BULK_FAILED,
     BULK_FAILED_READY,
     BULK_FAILED_TIMER,
+    BULK_BACK, /* those that did not run become ready again; for an engine with `sets` */
     BULK_INCIDENTS,
     BULK_KEYS /* removes the unique keys of jobs that were done; for an engine with `sets` */
 };

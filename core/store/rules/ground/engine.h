@@ -76,6 +76,7 @@ enum set_kind {
     SET_FENCE,   /* ids, tokens, owners: locks end, whose jobs no command has edited */
     SET_ROWS,    /* ids: a row (ROW_PLACE) for each job that is there, */
     SET_ROWS_PLACELESS, /* or has a row */
+    SET_JOBS,           /* ids: ROW_COLUMNS of each job that has a row, in their order */
     SET_PARK,           /* spots: these jobs go from `ready` to `parked` */
     SET_PARKED, /* lanes, streams, ranks, numbers: so many parked jobs of each, in their order:
                    ROW_COLUMNS, place and spot */

@@ -17,28 +17,22 @@ static const struct catalog_stream *row_stream(const struct store *store, struct
 }
 
 /* The rest of a job, whose stream has been told. */
-static bool row_rest(struct store *store, struct row *row, struct job *job, struct error *error) {
+static void row_rest(struct store *store, struct row *row, struct job *job) {
     job->lane_id = row_int(row, ROW_lane_id);
     job->exclusive = !row_null(row, ROW_lane_id);
     job->lock_expiration = TIME_NONE;
+    job->conflicts = row_int32(row, ROW_conflicts);
     JOB_FIELDS(READ)
     job->suspect = suspects_has(store, job->id);
     row_show(store, job);
-    if (!job->message) {
+    if (!job->message)
         job->failed_activity = NULL;
-        return true;
-    }
-    int64_t conflicts = 0; /* only where there is a message */
-    if (!job->failed_activity)
+    else if (!job->failed_activity)
         job->failed_activity = job->activity;
-    bool done = db_value(&store->db, error, &conflicts, "SELECT n FROM conflicts WHERE job=?1", "i",
-                         job->id) != FAILED;
-    job->conflicts = (int32_t)conflicts;
-    return done;
 }
 
-static bool row_whole(struct store *store, struct row *row, const struct catalog_stream *stream,
-                      struct job *job, struct error *error) {
+static void row_whole(struct store *store, struct row *row, const struct catalog_stream *stream,
+                      struct job *job) {
     *job = (struct job){
         .definition = stream->definition->id,
         .deployment = stream->deployment,
@@ -46,24 +40,26 @@ static bool row_whole(struct store *store, struct row *row, const struct catalog
         .handler = stream->definition->name,
         .category = stream->category,
     };
-    return row_rest(store, row, job, error);
+    row_rest(store, row, job);
 }
 
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error) {
     const struct catalog_stream *stream = row_stream(store, row);
     care_touch(store, row_int(row, ROW_id));
-    if (stream)
-        return row_whole(store, row, stream, job, error);
-    return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
-                     store->db.name, (long long)row_int(row, ROW_id));
+    if (!stream)
+        return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
+                         store->db.name, (long long)row_int(row, ROW_id));
+    row_whole(store, row, stream, job);
+    return true;
 }
 
-bool row_read_any(struct store *store, struct row *row, struct job *job, struct error *error) {
+void row_read_any(struct store *store, struct row *row, struct job *job) {
     const struct catalog_stream *stream = row_stream(store, row);
-    if (stream)
-        return row_whole(store, row, stream, job, error);
     *job = (struct job){0};
-    return row_rest(store, row, job, error);
+    if (stream)
+        row_whole(store, row, stream, job);
+    else
+        row_rest(store, row, job);
 }
 
 bool row_missing(struct store *store, int64_t id, struct error *error) {

@@ -5,25 +5,27 @@
 #include "store/rules/ground/state.h"
 #include <stdio.h>
 
-/* The columns of the list that are read back, then one that is no member of its own. */
+/* The columns of the list that are read back, then two that are no members of their own. Only a job
+ * with a message may have met conflicts. */
 #define ROW_COLUMN(member, type, key, source, column, ...) JOB_READ_##source("j." #column ", ")
 #define ROW_COLUMNS                                                                                \
     JOB_FIELDS(ROW_COLUMN)                                                                         \
-    "j.lane"
+    "j.lane, CASE WHEN j.message IS NOT NULL THEN (SELECT c.n FROM conflicts AS c WHERE"           \
+    " c.job=j.id) END"
 enum {
 #define ROW_AT(member, type, key, source, ...) JOB_READ_##source(ROW_##member, )
     JOB_FIELDS(ROW_AT)
 #undef ROW_AT
         ROW_lane_id,
+    ROW_conflicts,
     ROW_COLUMN_COUNT
 };
 
 /* Fills `job` from a statement whose first columns are ROW_COLUMNS; texts are borrowed until the
- * next step. False: the row names a stream that does not exist (ERROR_DAMAGED), or the conflicts
- * of a job with a message cannot be read. */
+ * next step. False: the row names a stream that does not exist (ERROR_DAMAGED). */
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error);
 /* The same for a question, which also shows a job without a definition: its handler is NULL. */
-bool row_read_any(struct store *store, struct row *row, struct job *job, struct error *error);
+void row_read_any(struct store *store, struct row *row, struct job *job);
 /* Says that a job whose place is there has no row; false (ERROR_DAMAGED). */
 bool row_missing(struct store *store, int64_t id, struct error *error);
 

@@ -131,6 +131,16 @@ bool page_job(struct store *store, struct row *row, struct job *job, struct erro
                                  : row_read(store, row, job, error);
 }
 
+bool head_keep(struct store *store, struct head *head, struct job *job, struct job **kept,
+               struct error *error) {
+    head->alone = job->repeat || job->batch;
+    if (head->alone)
+        return true;
+    row_locked(store, job);
+    *kept = job_copy(job);
+    return *kept || db_no_memory(&store->db, error);
+}
+
 static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahead,
                         struct error *error) {
     struct job job;
@@ -140,11 +150,7 @@ static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahea
                                      .place = row_int(row, JOBS_PLACE),
                                      .id = job.id,
                                      .lane = job.lane_id}};
-    if (job.repeat || job.batch)
-        return true;
-    row_locked(store, &job);
-    ahead->job = job_copy(&job);
-    return ahead->job || db_no_memory(&store->db, error);
+    return head_keep(store, &ahead->head, &job, &ahead->job, error);
 }
 
 int64_t page_stream(struct row *row, enum page_rows rows) {

@@ -12,6 +12,7 @@ struct head {
     /* Of the lane, as the row was read: it runs, or it is free and jobs are parked in it or not. */
     enum { LANE_UNSEEN, LANE_EMPTY, LANE_PARKS, LANE_RUNS } seen;
     int64_t owner; /* of a lane that was seen to run */
+    bool alone;    /* its job is read by itself: what is done for others may change it */
 };
 
 /* A head to come. */
@@ -58,6 +59,9 @@ int64_t page_stream(struct row *row, enum page_rows rows);
 bool page_job(struct store *store, struct row *row, struct job *job, struct error *error);
 /* Says that the job in a row of a page has no row of its own; false. */
 bool page_missing(struct store *store, struct row *row, struct error *error);
+/* Keeps the job of a head for the joined executor, unless it has to be read by itself. */
+bool head_keep(struct store *store, struct head *head, struct job *job, struct job **kept,
+               struct error *error);
 /* Reads a row of a page, or of the cursor's own. */
 bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, enum page_rows rows,
                 struct ahead *ahead, struct error *error);

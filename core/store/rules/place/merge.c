@@ -296,6 +296,93 @@ bool merge_next(struct merge *merge, struct store *store, struct error *error) {
     return step == YES;
 }
 
+/* ---- heads that came without their jobs ---- */
+
+struct lacking {
+    struct head *head;
+    struct job **job;
+};
+
+struct fill {
+    struct set set; /* first */
+    struct lacking *list;
+    size_t at;
+};
+
+static bool lacks_job(const struct head *head, const struct job *job) {
+    return !job && !head->alone && head->seen != LANE_RUNS;
+}
+
+static void fill_note(struct fill *fill, struct head *head, struct job **job) {
+    if (lacks_job(head, *job))
+        fill->list[fill->set.count++] = (struct lacking){head, job};
+}
+
+static void fill_collect(struct fill *fill, const struct merge *merge) {
+    for (size_t i = 0; i < merge->count; i++) {
+        struct cursor *cursor = &merge->cursors[i];
+        if (cursor->lane)
+            continue;
+        fill_note(fill, &cursor->head, &cursor->job);
+        for (int k = cursor->at; k < cursor->count; k++)
+            fill_note(fill, &cursor->read[k].head, &cursor->read[k].job);
+    }
+}
+
+/* One that has no row is asked for by itself: then it is said. */
+static bool fill_row(struct fill *fill, struct store *store, struct row *row, struct error *error) {
+    struct job job;
+    if (!row_read(store, row, &job, error))
+        return false;
+    while (fill->at < fill->set.count && fill->list[fill->at].head->id != job.id)
+        fill->list[fill->at++].head->alone = true;
+    if (fill->at == fill->set.count)
+        return error_set(error, ERROR_FAILED, "store \"%s\": jobs in no order", store->db.name);
+    const struct lacking *one = &fill->list[fill->at++];
+    return head_keep(store, one->head, &job, one->job, error);
+}
+
+static bool fill_read(struct set *set, struct store *store, struct row *row, struct error *error) {
+    struct fill *fill = (struct fill *)set;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES)
+        if (!fill_row(fill, store, row, error)) {
+            row_done(row);
+            return false;
+        }
+    for (; step == NO && fill->at < set->count; fill->at++)
+        fill->list[fill->at].head->alone = true;
+    return step == NO;
+}
+
+static bool fill_ask(struct fill *fill, struct store *store, struct error *error) {
+    int64_t *ids = malloc(fill->set.count * sizeof *ids);
+    fill->set.columns[0] = ids;
+    for (size_t i = 0; ids && i < fill->set.count; i++)
+        ids[i] = fill->list[i].head->id;
+    bool done =
+        ids ? store->engine->set(store, &fill->set, error) : db_no_memory(&store->db, error);
+    free(ids);
+    return done;
+}
+
+bool merge_fill(struct merge *merge, struct store *store, struct error *error) {
+    const struct cursor *best = &merge->cursors[0];
+    struct fill fill = {.set = {.kind = SET_JOBS, .read = fill_read}};
+    size_t room = 0;
+    if (!store->engine->sets || best->lane || !lacks_job(&best->head, best->job))
+        return true;
+    for (size_t i = 0; i < merge->count; i++)
+        room += 1 + (size_t)(merge->cursors[i].count - merge->cursors[i].at);
+    fill.list = malloc(room * sizeof *fill.list);
+    if (!fill.list)
+        return db_no_memory(&store->db, error);
+    fill_collect(&fill, merge);
+    bool done = fill_ask(&fill, store, error);
+    free(fill.list);
+    return done;
+}
+
 struct job *merge_job(struct merge *merge) {
     struct job *job = merge->cursors[0].job;
     merge->cursors[0].job = NULL;

@@ -31,6 +31,8 @@ bool merge_before(const struct merge *merge, const struct cursor *other);
  * for its token. NULL: it has to be read. What a job that repeats was is read anew: what is done
  * for others may have changed it. */
 struct job *merge_job(struct merge *merge);
+/* Where sets are taken: reads the jobs of all ready heads that came without, if the best is one. */
+bool merge_fill(struct merge *merge, struct store *store, struct error *error);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
 /* A job was taken, `taken` is a copy of its cursor: a definition that is full now, or has started

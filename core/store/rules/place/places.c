@@ -74,6 +74,12 @@ bool place_row_later(struct store *store, const struct job_row *row, time_ms now
     return waits;
 }
 
+void place_back_later(struct store *store, const struct job_row *row) {
+    ring_note(&store->ring, row->stream, row->priority);
+    capacity_blind(store);
+    store->placed++;
+}
+
 static bool timer_delete(struct store *store, const struct job_row *row, struct error *error) {
     store->timer = TIME_NONE;
     return db_run(&store->db, error, "DELETE FROM timer WHERE due=?1 AND id=?2", "ii", row->due,

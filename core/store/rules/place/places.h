@@ -38,6 +38,8 @@ bool place_row(struct store *store, const struct job_row *row, time_ms now, stru
 /* The same of a job that is alive and not suspended, but for the row of its place, which is written
  * later. True: that is one of `timer`. */
 bool place_row_later(struct store *store, const struct job_row *row, time_ms now);
+/* The same of one that goes back to where it was ready; only its row knows that place. */
+void place_back_later(struct store *store, const struct job_row *row);
 /* Takes a job that is not locked out of its place. */
 bool place_remove(struct store *store, const struct job_row *row, struct error *error);
 

@@ -316,7 +316,8 @@ bool bulk_settle(struct store *store, const struct outcome *outcome, struct erro
 
 /* ---- failures ---- */
 
-/* First those that are ready, in the order of the key of `ready`; then timers in theirs. */
+/* First those that are ready, in the order of the key of `ready`; then timers in theirs. Those that
+ * did not run come last. */
 static int failed_compare(const void *left, const void *right) {
     const struct bulk_row *a = left, *b = right;
     int order = ORDER(a->goes, b->goes);
@@ -345,17 +346,34 @@ static bool failed_places(struct store *store, size_t count, struct error *error
             failed_place(store, count, GOES_DEAD, BULK_INCIDENTS, error));
 }
 
+/* What is said of those that have run, which come first. */
+static bool failed_runs(struct store *store, size_t count, struct error *error) {
+    struct bulk *bulk = &store->failures;
+    bulk->from = 0;
+    bulk->to = count;
+    return !count ||
+           ((store->rules->history == HISTORY_NONE ||
+             bulk_write(store, bulk, BULK_ATTEMPTS, error)) &&
+            bulk_write(store, bulk, BULK_FAILED, error) && failed_places(store, count, error));
+}
+
+static bool failed_back(struct store *store, size_t from, size_t to, struct error *error) {
+    struct bulk *bulk = &store->failures;
+    bulk->from = from;
+    bulk->to = to;
+    return from == to || bulk_write(store, bulk, BULK_BACK, error);
+}
+
 static bool bulk_failed(struct store *store, struct error *error) {
     struct bulk *bulk = &store->failures;
-    size_t count = bulk->count;
+    size_t count = bulk->count, ran = 0;
     if (!count)
         return true;
     qsort(bulk->rows, count, sizeof *bulk->rows, failed_compare);
-    bulk->from = bulk->count = 0;
-    bulk->to = count;
-    return (store->rules->history == HISTORY_NONE ||
-            bulk_write(store, bulk, BULK_ATTEMPTS, error)) &&
-           bulk_write(store, bulk, BULK_FAILED, error) && failed_places(store, count, error);
+    while (ran < count && bulk->rows[ran].goes != GOES_BACK)
+        ran++;
+    bulk->count = 0;
+    return failed_runs(store, ran, error) && failed_back(store, ran, count, error);
 }
 
 bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,

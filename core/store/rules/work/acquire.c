@@ -363,8 +363,16 @@ static enum verdict taking_passes(struct taking *taking, struct store *store, st
     return store->engine->sets || taking_flush(taking, store, error) ? PASSED : BROKE;
 }
 
-static enum verdict taking_head(struct taking *taking, struct store *store,
-                                const struct cursor *cursor, struct error *error) {
+/* The job of the best head, if it is to be had with others. */
+static bool taking_reads(struct taking *taking, struct store *store, struct cursor *cursor,
+                         struct error *error) {
+    bool done = merge_fill(&taking->merge, store, error);
+    cursor->job = merge_best(&taking->merge)->job;
+    return done;
+}
+
+static enum verdict taking_head(struct taking *taking, struct store *store, struct cursor *cursor,
+                                struct error *error) {
     int64_t id = cursor->head.lane;
     struct taken_lane *lane = taking_lane(taking, id);
     taking->met++;
@@ -379,6 +387,8 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
         if (waits == YES) /* a lane's parked jobs come in their order */
             return cursor->lane ? PARKED : taking_passes(taking, store, error);
     }
+    if (!taking_reads(taking, store, cursor, error))
+        return BROKE;
     bool fits = run_fits(taking, cursor);
     if (fits && cursor->limited && taking_brief(taking, cursor->job->definition))
         return taking_shared(taking, store, cursor, error);

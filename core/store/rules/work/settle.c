@@ -268,12 +268,31 @@ static enum answer settle_with_others(struct store *store, struct outcome *outco
     return bulk_fail(store, outcome, &row, goes, now, error) ? YES : FAILED;
 }
 
+/* A job whose lock has ended with others unrun goes back with them: it was due. */
+static enum answer settle_returned(struct store *store, const struct outcome *outcome, time_ms now,
+                                   struct error *error) {
+    const struct job_row row = settle_row(outcome->job);
+    if (row.due > now)
+        return NO;
+    place_back_later(store, &row);
+    return bulk_fail(store, outcome, &row, GOES_BACK, now, error) ? YES : FAILED;
+}
+
+static enum answer settle_back_with_others(struct store *store, struct outcome *outcome,
+                                           time_ms now, enum settled *settled,
+                                           struct error *error) {
+    if (outcome->way != WAY_OTHERS)
+        return NO;
+    return outcome->kind == OUTCOME_RETURNED
+               ? settle_returned(store, outcome, now, error)
+               : settle_with_others(store, outcome, now, settled, error);
+}
+
 /* Settles a job that goes on: after a failure, a snooze, a conflict, or unrun. */
 static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
     struct job_row row;
-    bool fails = outcome->way == WAY_OTHERS && outcome->kind == OUTCOME_FAILURE;
-    enum answer with_others = fails ? settle_with_others(store, outcome, now, settled, error) : NO;
+    enum answer with_others = settle_back_with_others(store, outcome, now, settled, error);
     if (with_others != NO)
         return with_others == YES;
     enum answer found = row_load_placeless(store, outcome->job->id, &row, error);

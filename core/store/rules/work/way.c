@@ -16,18 +16,19 @@ static enum way way_of_effects(const struct store *store, const struct outcome *
     return way;
 }
 
-/* True if nothing but the job as it was taken says what becomes of it after the failure. A run by
- * hand may be of a dead or suspended job. */
-static bool failure_goes_with_others(const struct store *store, const struct outcome *outcome) {
+/* True if nothing but the job as it was taken says what becomes of it after the failure, or where
+ * it goes unrun. A run by hand may be of a dead or suspended job. */
+static bool goes_back_with_others(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
-    return store->engine->sets && outcome->kind == OUTCOME_FAILURE && !outcome->created &&
-           !outcome->stuck && !outcome->lines && !outcome->warning && job->retries > 0 &&
-           !job->suspended && !job->conflicts && !store->meta.fair;
+    bool goes_back = outcome->kind == OUTCOME_FAILURE || outcome->kind == OUTCOME_RETURNED;
+    return store->engine->sets && goes_back && !outcome->created && !outcome->stuck &&
+           !outcome->lines && !outcome->warning && job->retries > 0 && !job->suspended &&
+           !job->conflicts && !store->meta.fair;
 }
 
 static bool goes_with_others(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
-    return (outcome->kind == OUTCOME_SUCCESS || failure_goes_with_others(store, outcome)) &&
+    return (outcome->kind == OUTCOME_SUCCESS || goes_back_with_others(store, outcome)) &&
            !outcome->refused && job->owner == store->self.id && !outcome->unit && !job->crashes &&
            !job->suspect;
 }

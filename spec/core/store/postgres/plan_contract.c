@@ -54,9 +54,11 @@ static struct outcome end_of(struct job *job, int i) {
                               .due = TIME_NONE,
                               .lane_ends = true,
                               .lane_token = job->token};
-    if (i % 3 == 0 && i % 2 == 0)
+    if (i % 6 == 0 && i % 7 != 1)
         outcome.result = result;
-    if (i % 3 == 0)
+    if (i % 7 == 1)
+        outcome.kind = OUTCOME_RETURNED;
+    if (i % 3 == 0 || i % 7 == 1)
         return outcome;
     outcome.kind = OUTCOME_FAILURE;
     outcome.decided = true;
@@ -80,12 +82,15 @@ static bool settle_all(struct contract *c, struct job *jobs) {
     return done && store_settle_end(c->store, &c->error);
 }
 
+/* Every second time as an executor does beside others. */
 static bool take(struct contract *c, struct job **taken) {
+    static int turns;
     struct acquire all = everything;
     time_ms at = 0;
     int count = 0;
     bool more = false;
     all.want = LIST;
+    all.unread = ++turns % 2;
     return store_promote(c->store, NOW + LIST, LIST, &count, &c->error) &&
            store_acquire(c->store, &all, NOW + LIST, taken, &count, &more, &c->error) &&
            store_next(c->store, NOW, &at, &c->error);
@@ -179,9 +184,10 @@ static bool command(struct contract *c) {
 /* Tables that grow with the jobs. */
 static bool is_large(const char *table) {
     static const char *const large[] = {
-        "job",          "ready",     "timer",    "parked",      "locked", "lane",   "limited",
-        "ended",        "attempt",   "incident", "unique_key",  "line",   "snooze", "instance",
-        "subscription", "user_task", "searched", "large_value", "past",   "trail",  "operation"};
+        "job",     "ready",    "timer",        "parked",    "locked",     "lane",
+        "limited", "ended",    "attempt",      "incident",  "unique_key", "line",
+        "snooze",  "instance", "subscription", "user_task", "searched",   "large_value",
+        "past",    "trail",    "operation",    "conflicts"};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         if (table && strcmp(table, large[i]) == 0)
             return true;

@@ -2,34 +2,13 @@
  * often as one that writes a few, and sends as many statements. Run with spec/postgres/contracts.
  */
 #include "../../process_many.h"
-#include "store/postgres/db/connection.h"
+#include "asked.h"
 
 enum { FEW = 100 };
 
 static int64_t count_of(struct contract *c, const char *sql) {
     int64_t count = -1;
     return db_value(&c->store->db, &c->error, &count, sql, "") == YES ? count : -1;
-}
-
-/* What has been asked of the server; waits 0: what was to be asked has failed. */
-struct asked {
-    int64_t waits, statements;
-};
-
-static struct asked asked_now(struct contract *c) {
-    const struct session *session = &postgres_of(c->store)->session;
-    return (struct asked){session->waits, session->statements};
-}
-
-static struct asked asked_since(struct contract *c, struct asked before, bool done) {
-    const struct asked now = asked_now(c);
-    const struct asked none = {0};
-    return done ? (struct asked){now.waits - before.waits, now.statements - before.statements}
-                : none;
-}
-
-static bool as_much(struct asked few, struct asked many) {
-    return few.waits > 0 && few.waits == many.waits && few.statements == many.statements;
 }
 
 /* ---- turns ---- */
