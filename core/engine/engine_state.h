@@ -25,6 +25,10 @@ struct engine {
     bool (*lane_meet)(struct engine *engine, int64_t instance, struct error *error);
     bool lanes_end;             /* it ends its instance */
     struct lane_keeper *keeper; /* of the list at work; NULL: each walk has its own */
+    struct list *list;          /* that is being walked; NULL: none is */
+    /* puts what its earlier commands have left into an answer; false: no memory */
+    bool (*list_show)(const struct list *list, const char *kind, const json_t *question,
+                      json_t *answer);
     const struct store_reach
         *reached;              /* what the command at work is about; NULL: to be asked for */
     json_t *answers;           /* that the list at work has read; NULL: none is */

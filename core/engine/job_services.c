@@ -1,4 +1,5 @@
 #include "engine/job_services.h"
+#include "base/json.h"
 #include "base/thread.h"
 #include "engine/engine_state.h"
 #include "time/instant.h"
@@ -132,7 +133,10 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
         rows = store_ask(reader, found, asked, now, error);
     json_decref(asked);
     close_reader(services);
-    return rows;
+    const struct engine *engine = services->engine;
+    bool shown = !rows || !engine || !engine->list ||
+                 engine->list_show(engine->list, kind, question, rows) || error_no_memory(error);
+    return json_kept(rows, shown);
 }
 
 /* ---- writes ---- */

@@ -6,10 +6,12 @@ local testing = require "moonshift.testing"
 
 local N = 70 -- more than stand in a frame
 
-local WORDS = 'local step, task, _, _, each, receive, call = require("moonshift.process").words()\n'
-  .. 'local sub, wait, parallel, choose = require("moonshift.process").sub,'
-  .. ' require("moonshift.process").wait, require("moonshift.process").parallel,'
-  .. ' require("moonshift.process").choose\nlocal N = ' .. N .. "\n"
+local WORDS = ([[local process = require "moonshift.process"
+local step, task, _, _, each, receive, call = process.words()
+local sub, wait, throw = process.sub, process.wait, process.throw
+local parallel, choose = process.parallel, process.choose
+local N = %d
+]]):format(N)
 
 local MODELS = {
   jobs = [[step "work" { run = "count", async = true, exclusive = false, each = MANY },
@@ -43,6 +45,23 @@ local MODELS = {
   caller = [[call "call" { process = "broken", each = MANY }]],
   broken = [[step "work" { run = "fail", async = true }]],
   triggers = [[receive "go" { each = MANY }, step "behind" { run = "note" }]],
+  loud = [[sub "all" { within = { "PT1H", step "late" { run = "note" } },
+      task "look" { each = MANY, on_delete = "left", on_end = "left",
+        input = { own = "${loopCounter}" }, output = { last = "${own}" } } },
+    step "behind" { run = "note" }]],
+  listed = [[sub "all" { on_message = { "stop", step "late" { run = "note" } },
+      receive "come" { message = "come", key = "${loopCounter}", each = MANY, on_end = "left" } },
+    step "behind" { run = "note" }]],
+  louder = [[each "one" { times = N, parallel = true,
+      on_error = { "E", step "late" { run = "note" } },
+      parallel { { task "look" { on_end = "left" } },
+        { call "below" {} }, { step "work" { run = "throw", async = true } } } },
+    step "behind" { run = "note" }]],
+  undone = [[step "book" { run = "note", undo = "unbook" },
+    step "work" { run = "count", async = true, each = MANY },
+    throw "back" { undo = true }, step "behind" { run = "note" }]],
+  remembered = [[step "work" { run = "count", async = true, undo = "unbook", each = MANY },
+    throw "back" { undo = true }, step "behind" { run = "note" }]],
 }
 
 local FILES = {
@@ -58,6 +77,12 @@ local FILES = {
     end]],
   ["handlers/break.lua"] = [[return function(job)
       if job.variables.loopCounter == 7 and not job.variables.fine then error "broken" end
+    end]],
+  ["handlers/left.lua"] = [[return function(job)
+      job.variables.left = (job.variables.left or 0) + 1
+    end]],
+  ["handlers/unbook.lua"] = [[return function(job)
+      job.variables.unbooked = (job.variables.unbooked or 0) + 1
     end]],
   ["handlers/fail.lua"] = "return function() error 'failed' end",
   ["handlers/throw.lua"] = [[return function(job)
@@ -255,6 +280,70 @@ describe("a body of many turns", function()
     assert.same({ "completed", true, true }, { found.state, found.variables.caught,
       found.variables.behind })
     assert.equal(0, engine:jobs():count())
+  end)
+
+  -- The handler `left` counts in the instance: what is cancelled calls it once for each turn.
+  it("walks each turn that calls or sets something as it is interrupted", function()
+    local id = start "loud"
+    assert.truthy(engine:tasks({ instance = id }):list()[1].token < 0)
+    assert(engine:complete(engine:tasks({ instance = id }):list()[1].id))
+    assert.equal(1, engine:instance(id).variables.left)
+    engine:advance "PT2H"
+    engine:drain()
+    local found = engine:instance(id)
+    assert.same({ "completed", true, true }, { found.state, found.variables.late,
+      found.variables.behind })
+    -- on_end of the one that ended, on_delete and on_end of the others
+    assert.same({ 1 + 2 * (N - 1), 0 }, { found.variables.left, engine:tasks():count() })
+    assert.truthy(math.type(found.variables.last) == "integer")
+  end)
+
+  it("walks them when its instance is cancelled", function()
+    local id = start "loud"
+    assert(engine:cancel_instance(id))
+    assert.same({ "cancelled", 2 * N }, { (state(id)), engine:instance(id).variables.left })
+    engine:drain()
+    assert.same({ 0, 0 }, { engine:tasks():count(), engine:jobs():count() })
+  end)
+
+  it("walks them as one of them ends it, with what they have called", function()
+    local id = start "louder"
+    assert.equal(N, engine:tasks({ instance = id }):count())
+    engine:drain()
+    local found = engine:instance(id)
+    assert.same({ "completed", true, N }, { found.state, found.variables.late,
+      found.variables.left })
+    assert.same({ 0, N }, { engine:tasks():count(),
+      engine:past_instances({ parent = id }):count() })
+  end)
+
+  it("walks them in a list of commands as those before have left them", function()
+    local id = start "listed"
+    assert(engine:correlate { { "come", { key = "0" } }, { "come", { key = "1" } }, { "stop" } })
+    engine:drain()
+    local found = engine:instance(id)
+    assert.same({ "completed", true, N }, { found.state, found.variables.late,
+      found.variables.left })
+  end)
+
+  it("stands outside if nothing in it is taken back", function()
+    local function stands_outside(id)
+      for _, place in ipairs(engine:instance(id).at) do
+        if place.state == "turns" then
+          return true
+        end
+      end
+      return false
+    end
+    local id = start "undone"
+    assert.is_true(stands_outside(id))
+    engine:drain()
+    assert.same({ "completed", true, 1 }, { (state(id)), true,
+      engine:instance(id).variables.unbooked })
+    id = start "remembered"
+    assert.is_false(stands_outside(id))
+    engine:drain()
+    assert.same({ "completed", N }, { (state(id)), engine:instance(id).variables.unbooked })
   end)
 
   it("goes with its instance", function()

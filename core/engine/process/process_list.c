@@ -5,13 +5,12 @@
 #include "engine/process/process_later.h"
 #include "engine/process/process_walk.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { BEHIND = -1 }; /* the rev of a frame that an earlier command of the list has left */
 
 struct entry {
     struct process_walk walk;
-    const struct unit *after; /* what an earlier command has done to the instance; NULL: nothing */
-    const struct unit *after_turn; /* the same of the turn outside of its frame */
     bool later;
 };
 
@@ -53,31 +52,37 @@ static json_t *frame_after(const struct unit_instance *one, struct error *error)
     return frame;
 }
 
-/* What an earlier entry has done to an instance; the latest. */
+/* What the entry at work sees of an earlier one; NULL: nothing. */
+static const struct unit *unit_at(const struct list *list, size_t at) {
+    const struct outcome *outcome = list->entries[at].walk.outcome;
+    return outcome ? outcome->unit : NULL;
+}
+
+/* What an earlier entry has done to an instance; the latest. *unit is where, unless it is NULL. */
 static const struct unit_instance *touched(const struct list *list, int64_t instance,
                                            const struct unit **unit) {
     for (size_t i = list->at; instance && i-- > 0;) {
-        const struct outcome *outcome = list->entries[i].walk.outcome;
-        *unit = outcome ? outcome->unit : NULL;
-        for (size_t k = 0; *unit && k < (*unit)->instance_count; k++)
-            if ((*unit)->instances[k].id == instance)
-                return &(*unit)->instances[k];
+        const struct unit *one = unit_at(list, i);
+        for (size_t k = 0; one && k < one->instance_count; k++)
+            if (one->instances[k].id == instance) {
+                *(unit ? unit : &one) = one;
+                return &one->instances[k];
+            }
     }
-    *unit = NULL;
     return NULL;
 }
 
-/* What an earlier entry has done to the turn outside of the frame that is meant; the latest. */
+/* The same of a turn outside of its frame. */
 static const struct unit_turn *touched_turn(const struct list *list, int64_t turn,
                                             const struct unit **unit) {
     for (size_t i = list->at; turn && i-- > 0;) {
-        const struct outcome *outcome = list->entries[i].walk.outcome;
-        *unit = outcome ? outcome->unit : NULL;
-        for (size_t k = 0; *unit && k < (*unit)->turn_count; k++)
-            if ((*unit)->turns[k].id == turn)
-                return &(*unit)->turns[k];
+        const struct unit *one = unit_at(list, i);
+        for (size_t k = 0; one && k < one->turn_count; k++)
+            if (one->turns[k].id == turn) {
+                *(unit ? unit : &one) = one;
+                return &one->turns[k];
+            }
     }
-    *unit = NULL;
     return NULL;
 }
 
@@ -85,8 +90,7 @@ static const struct unit_turn *touched_turn(const struct list *list, int64_t tur
 static int64_t ended_before(const struct list *list, int64_t body, bool *closed) {
     int64_t ended = 0;
     for (size_t i = 0; i < list->at; i++) {
-        const struct outcome *outcome = list->entries[i].walk.outcome;
-        const struct unit *unit = outcome ? outcome->unit : NULL;
+        const struct unit *unit = unit_at(list, i);
         for (size_t k = 0; unit && k < unit->body_count; k++) {
             bool same = unit->bodies[k].id == body;
             ended += same ? unit->bodies[k].ended : 0;
@@ -100,9 +104,8 @@ static int64_t ended_before(const struct list *list, int64_t body, bool *closed)
 static enum answer turn_after(const struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
     const int64_t id = json_int(walk->frame, "id");
-    const struct unit_instance *around = touched(list, id, &entry->after);
-    const struct unit_turn *turn =
-        touched_turn(list, json_int(walk->frame, "turn"), &entry->after_turn);
+    const struct unit_instance *around = touched(list, id, NULL);
+    const struct unit_turn *turn = touched_turn(list, json_int(walk->frame, "turn"), NULL);
     bool ended = (around && !around->frame) || (turn && !turn->frame);
     int64_t before = ended_before(list, json_int(walk->frame, "body"), &ended);
     if (ended)
@@ -128,6 +131,59 @@ static enum answer turn_after(const struct list *list, struct entry *entry, stru
     return around || turn ? YES : NO;
 }
 
+/* ---- what a walk asks ---- */
+
+/* Of a turn that an earlier entry has moved, its row as that one leaves it; without a frame if it
+ * has ended. */
+static bool turn_show(const struct list *list, json_t *row) {
+    const struct unit_turn *turn = touched_turn(list, json_int(row, "id"), NULL);
+    if (turn && !turn->frame)
+        json_object_del(row, "frame");
+    return !turn || !turn->frame ||
+           (json_put_text(row, "frame", turn->frame) && json_put(row, "rev", json_integer(BEHIND)));
+}
+
+/* The turns of a body that an earlier entry has begun stand in front of the first page. */
+static bool turns_begun(const struct list *list, json_t *rows, int64_t body) {
+    bool fine = true;
+    for (size_t i = 0; i < list->at; i++) {
+        const struct unit *unit = unit_at(list, i);
+        for (size_t k = 0; unit && k < unit->turn_count; k++)
+            if (!unit->turns[k].rev && unit->turns[k].body == body)
+                fine = fine &&
+                       json_array_insert_new(
+                           rows, 0, json_pack("{sI}", "id", (json_int_t)unit->turns[k].id)) == 0;
+    }
+    return fine;
+}
+
+static bool turns_show(const struct list *list, const json_t *question, json_t *rows) {
+    bool fine = json_int(question, "below") || turns_begun(list, rows, json_int(question, "id"));
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        fine = fine && turn_show(list, row);
+    }
+    return fine;
+}
+
+/* The row of another instance than that of the command. */
+static bool instance_show(const struct list *list, const json_t *question, json_t *row) {
+    const struct unit_instance *one = touched(list, json_int(question, "instance"), NULL);
+    if (!one || !one->frame || json_int(question, "token") < 0)
+        return true;
+    return json_put_text(row, "frame", one->frame) && json_put(row, "rev", json_integer(BEHIND));
+}
+
+static bool list_show(const struct list *list, const char *kind, const json_t *question,
+                      json_t *answer) {
+    if (strcmp(kind, "turns") == 0)
+        return turns_show(list, question, answer);
+    return strcmp(kind, "frame") != 0 || instance_show(list, question, answer);
+}
+
+/* ---- walking on ---- */
+
 /* NO: it needs one more lane, and all begin again. */
 static enum answer walk_entry(struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
@@ -138,7 +194,7 @@ static enum answer walk_entry(struct list *list, struct entry *entry, struct err
         return after == YES ? process_walk_go(walk, list->engine, error) : FAILED;
     if (json_text(walk->frame, "around"))
         return process_walk_run(walk, list->engine, error) ? YES : FAILED;
-    const struct unit_instance *one = touched(list, walk->cause.instance, &entry->after);
+    const struct unit_instance *one = touched(list, walk->cause.instance, NULL);
     if (!one)
         return process_walk_run(walk, list->engine, error) ? YES : FAILED;
     json_decref(walk->frame);
@@ -215,14 +271,14 @@ static bool take_lanes(struct list *list, struct error *error) {
 /* ---- writing ---- */
 
 /* The frames that an earlier entry has written have their rev by now. */
-static void catch_up(struct entry *entry) {
-    struct unit *unit = entry->walk.outcome->unit;
-    for (size_t i = 0; entry->after_turn && i < unit->turn_count; i++)
-        if (unit->turns[i].rev == BEHIND)
-            unit->turns[i].rev = entry->after_turn->rev;
-    for (size_t i = 0; entry->after && i < unit->instance_count; i++)
-        if (unit->instances[i].rev == BEHIND)
-            unit->instances[i].rev = entry->after->rev;
+static void catch_up(const struct list *list, struct unit *unit) {
+    const struct unit *before = NULL;
+    for (size_t i = 0; i < unit->turn_count; i++)
+        if (unit->turns[i].rev == BEHIND && touched_turn(list, unit->turns[i].id, &before))
+            unit->turns[i].rev = before->rev;
+    for (size_t i = 0; i < unit->instance_count; i++)
+        if (unit->instances[i].rev == BEHIND && touched(list, unit->instances[i].id, &before))
+            unit->instances[i].rev = before->rev;
 }
 
 static enum answer write_entry(struct list *list, struct entry *entry, struct error *error) {
@@ -234,7 +290,7 @@ static enum answer write_entry(struct list *list, struct entry *entry, struct er
                                    &list->given->job, error)
                    ? YES
                    : FAILED;
-    catch_up(entry);
+    catch_up(list, walk->outcome->unit);
     return process_walk_settle(walk, list->engine, error);
 }
 
@@ -320,8 +376,11 @@ static bool read_all(struct list *list, struct error *error) {
 static enum answer walk_all(struct list *list, struct error *error) {
     struct lane_keeper keeper = {0};
     list->engine->keeper = &keeper;
+    list->engine->list = list;
+    list->engine->list_show = list_show;
     enum answer walked = each(list, walk_entry, error);
     list->engine->keeper = NULL;
+    list->engine->list = NULL;
     lane_keeper_stop(&keeper);
     return walked;
 }

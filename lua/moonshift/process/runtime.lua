@@ -137,9 +137,10 @@ function Runtime:body(id)
   return not row.gone and row or nil
 end
 
--- turns(id) -> { { id, frame } … }: the first turns of a body that is closed
-function Runtime:turns(id)
-  return ask(self.natives, self.host, "turns", { id = id })
+-- turns(id, below) -> { { id, rev, frame } … }: a page of the turns of a body, the last first;
+-- those with numbers below this one, if it is given
+function Runtime:turns(id, below)
+  return ask(self.natives, self.host, "turns", { id = id, below = below })
 end
 
 -- value(instance, number) -> a large variable. If another unit has changed it meanwhile, the job

@@ -5,6 +5,7 @@
 -- The body has a row as well, which counts the turns that have ended. Who makes the count full
 -- leaves that to a job of the body. A body with a completion condition counts in the frame.
 local frame = require "moonshift.process.frame"
+local large = require "moonshift.process.large"
 local rules = require "moonshift.rules"
 
 local turns = {}
@@ -21,28 +22,57 @@ local function lies_in(step, around)
   return step ~= nil
 end
 
--- Whether an activity calls or sets something as it is cancelled.
-local function ends_loudly(step)
-  return step.ends or step.outputs or step.on_delete
-end
-
--- Whether turns that are cancelled may go without a walk; kept with the step.
-local function goes_quietly(plan, step)
-  if step.quiet == nil then
-    step.quiet = true
+-- Whether one of the activities in a step, or the step itself, is such a one; kept with the step.
+local function has_inside(plan, step, what, is_one)
+  if step[what] == nil then
+    step[what] = false
     for _, one in ipairs(plan.order) do
-      if lies_in(one, step) and ends_loudly(one) then
-        step.quiet = false
-      end
+      step[what] = step[what] or is_one(one) and lies_in(one, step)
     end
   end
-  return step.quiet
+  return step[what]
 end
 
-local function is_for(w, inst, body, step)
-  return w.context.turns_outside and body.more[1] > IN_FRAME and step.multi.parallel
-    and not inst.turn and not inst.plan.undoes and step.node.kind ~= "transaction"
-    and goes_quietly(inst.plan, step)
+-- Whether an activity calls or sets something as it is cancelled.
+local function ends_loudly(step)
+  return (step.ends or step.outputs or step.on_delete) ~= nil
+end
+
+local function is_remembered(step)
+  return (step.undo or step.undo_start) ~= nil
+end
+
+-- What keeps a body in the frame: few(inst, body, step) and so on are true of it.
+local STAYS = {
+  -- A row for each costs more than their part of the frame.
+  few = function(_, body)
+    return body.more[1] <= IN_FRAME
+  end,
+  -- One turn goes on after the other.
+  sequential = function(_, _, step)
+    return not step.multi.parallel
+  end,
+  -- A turn has one frame around it.
+  nested = function(inst)
+    return inst.turn ~= nil
+  end,
+  -- What a turn leaves to be taken back stays after its end, with its variables.
+  remembered = function(inst, _, step)
+    return inst.plan.undoes and has_inside(inst.plan, step, "remembers", is_remembered)
+  end,
+  -- A turn that is cancelled takes back what others have done.
+  transaction = function(_, _, step)
+    return step.node.kind == "transaction"
+  end,
+}
+
+local function stays(inst, body, step)
+  for _, is_so in pairs(STAYS) do
+    if is_so(inst, body, step) then
+      return true
+    end
+  end
+  return false
 end
 
 -- ---- the row of a body ----
@@ -88,7 +118,7 @@ end
 
 -- begin(w, inst, body, step): gives the body a row if its turns are to stand outside.
 function turns.begin(w, inst, body, step)
-  if not is_for(w, inst, body, step) then
+  if not w.context.turns_outside or stays(inst, body, step) then
     return
   end
   local id = w.context.next_instance()
@@ -146,22 +176,51 @@ function turns.ended(w, turn, token)
   end
 end
 
--- Cancels what a turn of this walk has, which its row would not show to who clears the body.
+-- Cancels what a turn has.
 local function drop(w, turn)
-  if turn.rev > 0 then
-    w.scopes.cancel_inside(w, turn, turn.frame.outer)
-  end
+  w.scopes.cancel_inside(w, turn, turn.frame.outer)
   turn.ended = "terminated"
 end
 
--- close(w, inst, body): no turn goes on any more; their rows go behind, a page at a time.
+-- A turn that this walk has not met goes into the unit at once: a body may have many.
+local function drop_row(w, inst, body, row)
+  row.turn, row.id, row.version = row.id, inst.id, inst.version
+  row.parent, row.key, row.tenant, row.held = inst.parent, inst.key, inst.tenant, inst.held
+  row.body, row.body_token = body.more[5], body.id
+  local turn = require("moonshift.process.instance").open(w, row)
+  drop(w, turn)
+  large.collect(turn, w.unit.values)
+  table.insert(w.unit.turns, turn:turn_row())
+end
+
+-- Cancels all turns of a body by itself, the last first: something in them calls or sets something
+-- then, which needs their instance.
+local function drop_all(w, inst, body)
+  local below
+  repeat
+    local rows = w.context.turns(body.more[5], below)
+    for _, row in ipairs(rows) do
+      below = row.id
+      if row.frame and not w.instances[row.id] then
+        drop_row(w, inst, body, row)
+      end
+    end
+  until not rows[1]
+end
+
+-- close(w, inst, body): no turn goes on any more. Their rows go behind, a page at a time, unless
+-- what is in them has to be walked.
 function turns.close(w, inst, body)
   local entry = entry_of(w, inst.id, body.more[5])
   entry.closed = 1
-  for _, turn in ipairs(w.order) do
+  for i = #w.order, 1, -1 do
+    local turn = w.order[i]
     if turn.body == entry.id and not turn.ended then
       drop(w, turn)
     end
+  end
+  if not entry.turns and has_inside(inst.plan, step_of(inst, body), "loud", ends_loudly) then
+    drop_all(w, inst, body)
   end
 end
 

@@ -20,7 +20,7 @@ static json_t *body(struct store *store, const struct question *question, struct
 }
 
 static json_t *turns(struct store *store, const struct question *question, struct error *error) {
-    return body_turns_ask(store, question->id, error);
+    return body_turns_ask(store, question->id, json_int(question->object, "below"), error);
 }
 
 static json_t *large_value(struct store *store, const struct question *question,

@@ -26,7 +26,7 @@ json_t *body_ask(struct store *store, int64_t id, struct error *error) {
     return found;
 }
 
-json_t *body_turns_ask(struct store *store, int64_t id, struct error *error) {
+json_t *body_turns_ask(struct store *store, int64_t id, int64_t below, struct error *error) {
     bool own = false;
     json_t *list = json_array();
     if (!look_begin(store, &own, error)) {
@@ -34,13 +34,14 @@ json_t *body_turns_ask(struct store *store, int64_t id, struct error *error) {
         return NULL;
     }
     struct row *rows = db_query(&store->db, error,
-                                "SELECT id, frame FROM body_turn WHERE body=?1 ORDER BY id"
-                                " LIMIT ?2",
-                                "in", id, (int)TURNS_AT_ONCE);
+                                "SELECT id, rev, frame FROM body_turn WHERE body=?1 AND id<?2"
+                                " ORDER BY id DESC LIMIT ?3",
+                                "iin", id, below ? below : INT64_MAX, (int)TURNS_AT_ONCE);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
-        json_array_append_new(list, json_pack("{sI ss}", "id", (json_int_t)row_int(rows, 0),
-                                              "frame", row_text(rows, 1)));
+        json_array_append_new(list,
+                              json_pack("{sI sI ss}", "id", (json_int_t)row_int(rows, 0), "rev",
+                                        (json_int_t)row_int(rows, 1), "frame", row_text(rows, 2)));
     look_end(store, own);
     return json_kept(list, step == NO);
 }

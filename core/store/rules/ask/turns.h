@@ -7,8 +7,9 @@
 
 /* { turns, ended } of a body, or { gone }: it has none that goes on. */
 json_t *body_ask(struct store *store, int64_t id, struct error *error);
-/* [{ id, frame }]: the page of its turns that goes next, once it is closed. */
-json_t *body_turns_ask(struct store *store, int64_t id, struct error *error);
+/* [{ id, rev, frame }]: a page of its turns, the last first, with numbers below this one; 0: from
+ * the last one on, which is what goes next once it is closed. */
+json_t *body_turns_ask(struct store *store, int64_t id, int64_t below, struct error *error);
 
 #define TURN_COLUMNS "t.rev, t.frame, b.id, b.token"
 /* Puts the frame of the turn, whose columns begin at this one, into what ASK_FRAME says of its

@@ -275,16 +275,17 @@ static bool run_clear(struct store *store, int64_t instance, const int64_t *turn
 
 static bool body_clear(struct store *store, const struct unit_body *one, time_ms now,
                        struct error *error) {
-    int64_t turns[TURNS_AT_ONCE], instance = 0;
+    int64_t all[TURNS_AT_ONCE], *turns = all + TURNS_AT_ONCE, instance = 0;
     size_t count = 0;
     struct row *rows = db_query(&store->db, error,
                                 "SELECT t.id, b.instance FROM body_turn t JOIN body b"
                                 " ON b.id=t.body WHERE t.body=?1 AND b.closed<>0 ORDER BY t.id"
-                                " LIMIT ?2",
+                                " DESC LIMIT ?2",
                                 "in", one->id, (int)TURNS_AT_ONCE);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES) {
-        turns[count++] = row_int(rows, 0);
+        *--turns = row_int(rows, 0);
+        count++;
         instance = row_int(rows, 1);
     }
     bool done = step == NO;
