@@ -45,6 +45,8 @@ local MODELS = {
   caller = [[call "call" { process = "broken", each = MANY }]],
   broken = [[step "work" { run = "fail", async = true }]],
   triggers = [[receive "go" { each = MANY }, step "behind" { run = "note" }]],
+  naps = [[each "one" { times = N, parallel = true,
+      wait "nap" { after = "PT${loopCounter + 1}H" } }, step "behind" { run = "note" }]],
   loud = [[sub "all" { within = { "PT1H", step "late" { run = "note" } },
       task "look" { each = MANY, on_delete = "left", on_end = "left",
         input = { own = "${loopCounter}" }, output = { last = "${own}" } } },
@@ -188,6 +190,31 @@ describe("a body of many turns", function()
     assert(engine:correlate(commands))
     engine:drain()
     assert.same({ "completed", true, N }, { state(id), true, engine:instance(id).variables.sum })
+  end)
+
+  it("gives a message to the token of a turn that is named", function()
+    local id = start "messages"
+    local subscriptions = engine:subscriptions({ instance = id }):list()
+    assert.truthy(subscriptions[7].token < 0)
+    local key, token = subscriptions[7].key, subscriptions[7].token
+    assert.is_nil(engine:correlate("come", { instance = id, token = token - 1, key = key }))
+    assert(engine:correlate("come", { instance = id, token = token, key = key }))
+    assert.is_nil(engine:correlate("come", { key = key }))
+    assert.equal(N - 1, engine:subscriptions({ instance = id }):count())
+  end)
+
+  it("counts the due date of a turn's timer anew, by what the turn knows", function()
+    local id = start "naps"
+    local jobs = engine:jobs({ instance = tostring(id) }):list()
+    table.sort(jobs, function(a, b)
+      return a.due < b.due
+    end)
+    assert.same({ "2026-01-01T01:00:00.000Z", "2026-01-01T08:00:00.000Z" }, { jobs[1].due,
+      jobs[8].due })
+    engine:advance "PT30M"
+    assert.equal(1, engine:recalculate_due(jobs[8].id))
+    assert.same({ "2026-01-01T01:00:00.000Z", "2026-01-01T08:30:00.000Z" },
+      { engine:job(jobs[1].id).due, engine:job(jobs[8].id).due })
   end)
 
   it("waits for the processes that its turns call", function()

@@ -253,7 +253,9 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
 /* Asks a timer, without moving anything. */
 static bool due(struct process_cause *cause, struct engine *engine, const json_t *command,
                 struct error *error) {
-    return (take(cause->object, "at", command, "activity") || error_no_memory(error)) &&
+    bool done = take(cause->object, "at", command, "activity") &&
+                take(cause->object, "token", command, "token");
+    return (done || error_no_memory(error)) &&
            take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
@@ -377,7 +379,7 @@ static bool check(const struct reader *reader, const json_t *command, struct err
 }
 
 /* What a command may be told, and of which type it is. */
-enum told { TOLD_NAME, TOLD_TEXT, TOLD_NUMBER, TOLD_FLAG, TOLD_OBJECT };
+enum told { TOLD_NAME, TOLD_TEXT, TOLD_NUMBER, TOLD_TOKEN, TOLD_FLAG, TOLD_OBJECT };
 static const struct member {
     const char *name;
     enum told type;
@@ -385,7 +387,7 @@ static const struct member {
     {"key", TOLD_NAME},         {"business_key", TOLD_NAME}, {"tenant", TOLD_NAME},
     {"tag", TOLD_NAME},         {"activity", TOLD_TEXT},     {"reason", TOLD_TEXT},
     {"code", TOLD_NAME},        {"message", TOLD_TEXT},      {"version", TOLD_NUMBER},
-    {"instance", TOLD_NUMBER},  {"token", TOLD_NUMBER},      {"starts", TOLD_FLAG},
+    {"instance", TOLD_NUMBER},  {"token", TOLD_TOKEN},       {"starts", TOLD_FLAG},
     {"variables", TOLD_OBJECT}, {"transient", TOLD_OBJECT},  {"types", TOLD_OBJECT},
 };
 
@@ -411,6 +413,9 @@ static bool member_read(json_t *command, const struct member *member, struct err
     case TOLD_NUMBER:
         return json_whole(value, 1, INT64_MAX, &number) ||
                json_refuse(member->name, value, "a whole number from 1", error);
+    case TOLD_TOKEN: /* of a turn outside of its frame: below 0 */
+        return (json_whole(value, INT64_MIN, INT64_MAX, &number) && number != 0) ||
+               json_refuse(member->name, value, "the number of a token", error);
     case TOLD_FLAG:
         return json_is_boolean(value) || json_refuse(member->name, value, "true or false", error);
     case TOLD_OBJECT:

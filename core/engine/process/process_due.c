@@ -11,17 +11,20 @@ enum { ASKED_MAX = 1000 }; /* more are a batch */
 /* The command that asks a timer, or NULL: the job is none of an instance. */
 static json_t *question_of(struct engine *engine, int64_t id) {
     struct error ignored = {0};
-    json_t *asked = json_pack("{sI}", "id", (json_int_t)id);
+    json_t *asked = json_pack("{sI sI}", "id", (json_int_t)id, "job", (json_int_t)id);
     json_t *job = asked ? engine_ask(engine, ASK_JOB, asked, &ignored) : NULL;
-    const char *instance = json_string_value(json_object_get(job, "instance"));
     const char *handler = json_string_value(json_object_get(job, "handler"));
     const char *colon = handler ? strrchr(handler, ':') : NULL;
-    bool timer = instance && colon && strcmp(colon, ":timer") == 0 &&
+    bool timer = colon && strcmp(colon, ":timer") == 0 &&
                  strncmp(handler, "process/", strlen("process/")) == 0;
-    json_t *question = timer ? json_pack("{ss sI sO?}", "kind", "due", "instance",
-                                         (json_int_t)strtoll(instance, NULL, 10), "activity",
-                                         json_object_get(job, "activity"))
-                             : NULL;
+    json_t *frame = timer ? engine_ask(engine, ASK_FRAME, asked, &ignored) : NULL;
+    json_t *question =
+        json_is_object(frame)
+            ? json_pack("{ss sO sO sO?}", "kind", "due", "instance", json_object_get(frame, "id"),
+                        "token", json_object_get(frame, "token"), "activity",
+                        json_object_get(job, "activity"))
+            : NULL;
+    json_decref(frame);
     json_decref(asked);
     json_decref(job);
     return question;

@@ -318,21 +318,13 @@ function Causes.set(w)
   w.unit.result = next(before) and before
 end
 
--- Asks the timers that wait at an activity what their date comes from now. No result: they do not
--- say the same, as in turns that know different variables.
+-- Asks a timer that waits what its date comes from now. No result: it waits no longer.
 function Causes.due(w)
-  local inst = meant(w)
-  local step, said = inst.plan.steps[w.cause.at], nil
-  for _, token in ipairs(inst.frame.list) do
-    if token.at == w.cause.at and (token.state == "timer" or token.state == "on timer") then
-      local _, _, term = events.due(w, inst, token, step)
-      if said and said ~= term then
-        return
-      end
-      said = term
-    end
+  local inst, token = meant(w)
+  if token and token.at == w.cause.at and (token.state == "timer" or token.state == "on timer") then
+    local _, _, term = events.due(w, inst, token, inst.plan.steps[token.at])
+    w.unit.result = term
   end
-  w.unit.result = said
 end
 
 -- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off

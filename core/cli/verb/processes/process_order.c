@@ -314,7 +314,7 @@ static json_t *message_command(const struct flags *flags, struct error *error) {
     int64_t instance = 0, token = 0;
     bool starts = flags_has(flags, "--starts");
     if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error) ||
-        !flags_integer(flags, "--token", 1, INT64_MAX, &token, error))
+        !flags_integer(flags, "--token", INT64_MIN, INT64_MAX, &token, error))
         return NULL;
     if (token && (!instance || flags_has(flags, "--keep"))) {
         error_set(error, ERROR_USAGE, "--token: expected --instance with it, and no --keep");

@@ -11,8 +11,10 @@
 #include <string.h>
 
 static json_t *frame(struct store *store, const struct question *question, struct error *error) {
-    return store_frame(store, json_integer_value(json_object_get(question->object, "instance")),
-                       json_integer_value(json_object_get(question->object, "token")), error);
+    const int64_t job = json_int(question->object, "job");
+    return job ? store_frame_of_job(store, job, error)
+               : store_frame(store, json_int(question->object, "instance"),
+                             json_int(question->object, "token"), error);
 }
 
 static json_t *body(struct store *store, const struct question *question, struct error *error) {

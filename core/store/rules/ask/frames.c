@@ -35,6 +35,32 @@ json_t *store_frame(struct store *store, int64_t id, int64_t token, struct error
     return found;
 }
 
+/* Null: the job is none of an instance. */
+static json_t *frame_of_job(struct store *store, int64_t job, struct error *error) {
+    int64_t instance = 0, token = 0;
+    struct row *row = db_query(&store->db, error,
+                               "SELECT instance_id, execution FROM job WHERE id=?1"
+                               " AND instance_id IS NOT NULL",
+                               "i", job);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO ? json_null() : NULL;
+    instance = row_int(row, 0);
+    token = row_int(row, 1);
+    row_done(row);
+    json_t *frame = store_frame(store, instance, token, error);
+    return json_kept(frame, json_put(frame, "token", json_integer(token)));
+}
+
+json_t *store_frame_of_job(struct store *store, int64_t job, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    json_t *frame = frame_of_job(store, job, error);
+    look_end(store, own);
+    return frame;
+}
+
 /* The number of each question, and its instance; NULL: no memory. */
 static union unit_cell *cells_of(const json_t *questions) {
     union unit_cell *cells = calloc(2 * json_array_size(questions) + 1, sizeof *cells);
