@@ -34,7 +34,7 @@ local function unhandled(w, inst, token, thrown)
   w:waited(inst, token)
   if begun and step and not token.throws then
     token.throws = true -- a listener at its end may throw again
-    if not walk.finish(w, inst, token, step) then
+    if not walk.finish(w, inst, token, step, true) then
       return
     end
   end

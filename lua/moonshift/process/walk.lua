@@ -364,17 +364,18 @@ end
 
 walk.no_flow = no_flow
 
--- Ends an activity: end listeners, outputs, what could interrupt it. False: a listener threw.
-local function finish(w, inst, token, step)
+-- Ends an activity: it is remembered for compensation unless an error ended it, then come end
+-- listeners, outputs, what could interrupt it. False: a listener threw.
+local function finish(w, inst, token, step, failed)
   token.state = "run"
+  if inst.plan.undoes and not failed then
+    w.compensation.remember(inst, token, step)
+  end
   if step.ends and not walk.listen(w, inst, token, step, step.ends, "end") then
     return false
   end
   for _, output in ipairs(step.outputs or {}) do
     variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
-  end
-  if inst.plan.undoes then
-    w.compensation.remember(inst, token, step)
   end
   if step.watched then
     w.events.unwatch(w, inst, token)

@@ -65,6 +65,28 @@ describe("a compensation", function()
     assert.same({ 1, 1, 1 }, { d:history(id).ua, d:history(id).ub, d:history(id).t })
   end)
 
+  it("forgets what an uncaught error ends, not what threw at its end", function()
+    local function fork(more)
+      return driver.new { graphs.make("p", { f = "parallel", a = notes(nil, more),
+        ca = undo("a", "ua"), ua = handler(), m = "user", t = throws "throw", u = "user" },
+        { "s -> f -> a -> e", "f -> m -> t -> u" }) }
+    end
+    local function fails(job)
+      calls[#calls + 1] = job.activity
+      job:throw "x"
+    end
+    local d = fork { behaviour = { call = fails } }
+    local id = d:start("p")
+    d:complete("m")
+    assert.equal("a", table.concat(calls, " "))
+    assert.equal("u", d:at(id))
+    calls = {}
+    d = fork { listeners = { ["end"] = { { call = fails } } } }
+    d:start("p")
+    d:complete("m")
+    assert.equal("ua", calls[#calls])
+  end)
+
   it("takes back the activity alone that it names, or all of a sub-process", function()
     local d = driver.new(trip { t = throws("throw", nil, "a") })
     d:start("p")
