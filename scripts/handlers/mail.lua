@@ -106,9 +106,22 @@ local function told(payload)
   return { to = to, subject = subject, text = table.concat(lines, "\n") .. "\n" }
 end
 
+-- The fields of an activity; of Flowable's, textVar and htmlVar name variables.
+local function from_fields(job)
+  local mail = {}
+  for name, value in pairs(job.fields) do
+    mail[name] = value
+  end
+  for _, kind in ipairs { "text", "html" } do
+    local name = mail[kind .. "Var"]
+    mail[kind] = mail[kind] or name and job.variables[name]
+  end
+  return mail
+end
+
 local function mail_of(job)
   if type(job) == "table" and next(job.fields) then -- an activity
-    return job.fields
+    return from_fields(job)
   end
   return job.payload.to ~= nil and job.payload or told(job.payload)
 end

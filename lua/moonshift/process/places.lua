@@ -162,6 +162,16 @@ local function files_of(names)
   return table.concat(files, ", ")
 end
 
+-- Stock handlers that a type of a service task leads to.
+local STOCK = { http = true, mail = true, shell = true }
+
+-- The files that were looked for, and what else would help.
+local function looked_for(behaviour)
+  local files = files_of(behaviour.names)
+  return STOCK[behaviour.run] and ('%s; the stock one is there with stock = { "%s" } in '
+    .. "moonshift.lua"):format(files, behaviour.run) or files
+end
+
 -- resolve(graph, loaded, tell): gives every behaviour that needs a file its `names`, and calls
 -- tell(at, message) for each of which no file is there. Without `loaded` nothing is told.
 function places.resolve(graph, loaded, tell)
@@ -173,7 +183,7 @@ function places.resolve(graph, loaded, tell)
     behaviour.names = places.names(behaviour, place)
     if loaded and not places.find(loaded, behaviour.names) then
       tell(at, ("there is no %s%s (looked for %s)"):format(behaviour.run and "" or
-        "handler for its ", what, files_of(behaviour.names)))
+        "handler for its ", what, looked_for(behaviour)))
     end
   end)
 end

@@ -16,7 +16,7 @@ local function check_mail(element, fields, report)
   if not fields.to then
     report:refuse(element, 'a mail has no field "to"')
   end
-  if not fields.text and not fields.html then
+  if not (fields.text or fields.html or fields.textVar or fields.htmlVar) then
     report:refuse(element, 'a mail has no field "text" and no field "html" (expected one)')
   end
 end
@@ -31,6 +31,9 @@ local function check_shell(element, fields, report)
       report:refuse(element, ('the field "%s" is "%s" (expected true or false)'):format(name,
         value))
     end
+  end
+  if fields.wait and fields.wait:lower() == "false" then
+    report:warn(element, 'the field "wait" is "false", which is ignored (a command is waited for)')
   end
 end
 
