@@ -47,6 +47,7 @@ enum ask_kind {
     ASK_BODY,
     ASK_TURNS,
     ASK_LARGE_VALUE,
+    ASK_TASK,
     ASK_VERSION,
     ASK_RECEIVERS,
     ASK_WHY_INSTANCE,

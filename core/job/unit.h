@@ -88,12 +88,14 @@ struct unit_subscription {
 };
 
 struct unit_task {
+    int64_t id; /* of one that is there and changes; 0: a new one */
     int64_t instance, token;
     const char *activity, *name, *assignee;
     const char *candidates; /* JSON { users = [], groups = [] }, or NULL */
     const char *form;
     time_ms due; /* TIME_NONE: none */
     int64_t priority;
+    int64_t listens; /* 1: changing it calls listeners */
 };
 
 struct unit_trail {

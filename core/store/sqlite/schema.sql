@@ -274,7 +274,7 @@ CREATE INDEX kept_message_until ON kept_message(until);
 CREATE TABLE user_task(   -- candidates: JSON
   id INTEGER PRIMARY KEY, instance INT NOT NULL, token INT NOT NULL, activity TEXT NOT NULL,
   name TEXT, assignee TEXT, candidates TEXT, due INT, priority INT NOT NULL, created INT NOT NULL,
-  form TEXT) STRICT;
+  form TEXT, listens INT NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX user_task_instance ON user_task(instance, token);
 CREATE INDEX user_task_assignee ON user_task(assignee) WHERE assignee IS NOT NULL;
 CREATE TABLE searched(   -- variables that instances are found by; one of text, number, whole is set

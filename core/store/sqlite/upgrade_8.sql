@@ -41,3 +41,6 @@ CREATE INDEX body_instance ON body(instance);
 CREATE TABLE body_turn(
   id INTEGER PRIMARY KEY, body INT NOT NULL, rev INT NOT NULL, frame TEXT NOT NULL) STRICT;
 CREATE INDEX body_turn_body ON body_turn(body, id);
+
+-- A change of a task calls listeners of its process.
+ALTER TABLE user_task ADD COLUMN listens INT NOT NULL DEFAULT 0;

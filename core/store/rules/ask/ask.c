@@ -7,6 +7,7 @@
 #include "store/rules/ground/query.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/subscription.h"
+#include "store/rules/process/user_task.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,11 @@ static json_t *turns(struct store *store, const struct question *question, struc
 static json_t *large_value(struct store *store, const struct question *question,
                            struct error *error) {
     return large_value_ask(store, question->object, error);
+}
+
+static json_t *task(struct store *store, const struct question *question, struct error *error) {
+    return user_task_ask(store, question->id, json_int(question->object, "instance"),
+                         json_int(question->object, "token"), error);
 }
 
 static json_t *version(struct store *store, const struct question *question, struct error *error) {
@@ -134,6 +140,7 @@ static const struct {
     [ASK_BODY] = {NAMED("body"), .other = body},
     [ASK_TURNS] = {NAMED("turns"), .other = turns},
     [ASK_LARGE_VALUE] = {NAMED("large_value"), .other = large_value},
+    [ASK_TASK] = {NAMED("task"), .other = task},
     [ASK_VERSION] = {NAMED("version"), .other = version},
     [ASK_RECEIVERS] = {NAMED("receivers"), .other = receivers},
     [ASK_WHY_INSTANCE] = {NAMED("why_instance"), .one = store_why_instance},

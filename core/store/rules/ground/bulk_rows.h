@@ -79,7 +79,7 @@ enum unit_rows {
     ROWS_VALUE_ENDS,
     ROWS_SUBSCRIPTION,  /* instance, token, kind, name, key, version, activity, created */
     ROWS_TASK,          /* instance, token, id, activity, name, assignee, candidates, due, priority,
-                           created, form */
+                           created, form, listens */
     ROWS_SEARCHED_TEXT, /* instance, name, value; it takes the place of the one before */
     ROWS_SEARCHED_NUMBER,
     ROWS_SEARCHED_WHOLE,

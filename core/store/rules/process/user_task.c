@@ -1,17 +1,26 @@
 #include "store/rules/process/user_task.h"
+#include "base/json.h"
 #include "store/rules/ground/unit_ahead.h"
 #include <stdio.h>
 #include <string.h>
 
+static bool task_change(struct store *store, const struct unit_task *one, struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE user_task SET name=?2, assignee=?3, due=?4, priority=?5 WHERE id=?1",
+                  "ittTi", one->id, one->name, one->assignee, one->due, one->priority);
+}
+
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error) {
     unit_ahead_forget(store, ASKED_TASK, one->instance);
+    if (one->id)
+        return task_change(store, one, error);
     return unit_row(store, error, ROWS_TASK,
                     "INSERT INTO user_task(" TASK_COLUMNS
-                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                    "iiittttTiit", one->instance, one->token, meta_id(store), one->activity,
+                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                    "iiittttTiiti", one->instance, one->token, meta_id(store), one->activity,
                     one->name, one->assignee, one->candidates, one->due, one->priority, now,
-                    one->form);
+                    one->form, one->listens);
 }
 
 enum answer user_task_waits(struct store *store, const struct unit_wait *left,
@@ -41,6 +50,39 @@ bool user_tasks_remove_range(struct store *store, int64_t instance, struct token
     return db_run(&store->db, error,
                   "DELETE FROM user_task WHERE instance=?1 AND token BETWEEN ?2 AND ?3", "iii",
                   instance, tokens.first, tokens.last);
+}
+
+/* ---- what listeners see ---- */
+
+static json_t *task_of(struct row *row) {
+    json_t *task = json_pack("{sI sI sI ss sI sb}", "id", (json_int_t)row_int(row, 0), "instance",
+                             (json_int_t)row_int(row, 1), "token", (json_int_t)row_int(row, 2),
+                             "activity", row_text(row, 3), "priority", (json_int_t)row_int(row, 6),
+                             "listens", (int)row_int(row, 8));
+    bool fine = json_put_text(task, "name", row_text(row, 4)) &&
+                json_put_text(task, "assignee", row_text(row, 5)) &&
+                (row_null(row, 7) || json_put(task, "due", json_integer(row_int(row, 7))));
+    return json_kept(task, fine);
+}
+
+json_t *user_task_ask(struct store *store, int64_t id, int64_t instance, int64_t token,
+                      struct error *error) {
+#define TASK_SEEN                                                                                  \
+    "SELECT id, instance, token, activity, name, assignee, priority, due, listens FROM user_task"
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    struct row *row = id ? db_query(&store->db, error, TASK_SEEN " WHERE id=?1", "i", id)
+                         : db_query(&store->db, error, TASK_SEEN " WHERE instance=?1 AND token=?2",
+                                    "ii", instance, token);
+    enum answer step = db_step(&store->db, row, error);
+    json_t *found = step == NO ? json_pack("{sb}", "gone", 1) : NULL;
+    if (step == YES) {
+        found = task_of(row);
+        row_done(row);
+    }
+    look_end(store, own);
+    return found;
 }
 
 /* ---- who does it ---- */

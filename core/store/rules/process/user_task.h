@@ -6,8 +6,10 @@
 #include "store/rules/ground/state.h"
 
 #define TASK_COLUMNS                                                                               \
-    "instance, token, id, activity, name, assignee, candidates, due, priority, created, form"
+    "instance, token, id, activity, name, assignee, candidates, due, priority, created, form, "    \
+    "listens"
 
+/* A new task, or one that changes. */
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error);
 /* YES: the token still waits for the task that is to be completed. */
@@ -21,6 +23,10 @@ bool user_tasks_remove_range(struct store *store, int64_t instance, struct token
  * another one's. `before` (JOB_NAME_MAX + 1 bytes): who had it, or "". */
 bool user_task_assign(struct store *store, int64_t id, const char *assignee, bool claims,
                       char *before, struct error *error);
+/* What listeners see of the task with this id, or else of this token: its id, instance, token,
+ * activity, name, assignee, due, priority and whether it `listens`; { gone } if it is not there. */
+json_t *user_task_ask(struct store *store, int64_t id, int64_t instance, int64_t token,
+                      struct error *error);
 /* Only looks. ERROR_NOT_FOUND: it has ended, or never was. */
 bool user_task_may(struct store *store, int64_t id, const char *assignee, bool claims,
                    struct error *error);
