@@ -20,15 +20,32 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
 	-Wno-missing-field-initializers -Wmissing-prototypes -Wstrict-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wformat=2 -Wvla -Wswitch-enum
 # What a packager sets: CC, CPPFLAGS, CFLAGS and LDFLAGS reach every compile and every link; WERROR=
-# lets a compiler warn that nobody has met yet; LUA_INCDIR is where lua.h is, PQ_INCDIR libpq-fe.h.
+# lets a compiler warn that nobody has met yet. pkg-config says where headers are and what is linked.
+# What it does not know has Debian's name. LUA_INCDIR, LUA_LIBS, LPEG_LIBS and PQ_INCDIR win over it.
 WERROR   ?= -Werror
 CFLAGS   ?= -O2 -g
-LUA_INCDIR ?= /usr/include/lua5.4
-PQ_INCDIR ?= /usr/include/postgresql
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -fPIC -Icore \
-	-I$(LUA_INCDIR) -I$(PQ_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
+PKG_CONFIG ?= pkg-config
+# $(call known,FLAG,NAME,OTHERWISE), and $(call unless_given,VARIABLE,VALUE): both ask once.
+known = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null || echo '$(3)')
+unless_given = $(if $(filter undefined,$(origin $(1))),$(2),$($(1)))
+LUA_PC   := $(or $(firstword $(shell for name in lua5.4 lua-5.4 lua54 lua; do \
+	$(PKG_CONFIG) --exists "$$name >= 5.4 $$name < 5.5" 2>/dev/null && echo $$name; done)),lua5.4)
+LUA_CFLAGS := $(if $(LUA_INCDIR),-I$(LUA_INCDIR),$(call known,--cflags,$(LUA_PC),-I/usr/include/lua5.4))
+LUA_LIBS := $(call unless_given,LUA_LIBS,$(call known,--libs,$(LUA_PC),-llua5.4))
+PQ_CFLAGS := $(if $(PQ_INCDIR),-I$(PQ_INCDIR),$(call known,--cflags,libpq,-I/usr/include/postgresql))
+# LPeg is linked where it is a library with a header; else `require "lpeg"` finds the installed module.
+has_lpeg = $(CC) $(LUA_CFLAGS) $(CPPFLAGS) -E -include lua-lpeg.h -x c /dev/null >/dev/null 2>&1
+LPEG_LIBS := $(filter-out $(filter -l%,$(LUA_LIBS)),$(call unless_given,LPEG_LIBS,$(or \
+	$(call known,--libs,lua5.4-lpeg),$(shell $(has_lpeg) && echo -llua5.4-lpeg))))
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -Icore \
+	$(if $(LPEG_LIBS),,-DLPEG_BY_REQUIRE) $(LUA_CFLAGS) $(PQ_CFLAGS) $(LIB_CFLAGS) \
+	$(CPPFLAGS) $(filter-out -pie,$(CFLAGS)) -fPIC $(SANITIZE)
+LIB_CFLAGS := $(foreach name,sqlite3 libev jansson libmd expat libcurl,$(call known,--cflags,$(name)))
 LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
-LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm -ldl
+LINK_SHARED = $(CC) $(filter-out -pie,$(CFLAGS)) $(SANITIZE) $(filter-out -pie,$(LDFLAGS)) -shared
+SQLITE_LIBS := $(call known,--libs,sqlite3,-lsqlite3)
+LIBS     := $(SQLITE_LIBS) $(call known,--libs,libev,-lev) $(call known,--libs,jansson,-ljansson) \
+	$(call known,--libs,libmd,-lmd) $(call known,--libs,expat,-lexpat) $(LPEG_LIBS) -lpthread -lm -ldl
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
@@ -156,7 +173,7 @@ postgres-check: $(QUESTIONS).so $(ASKING) ## PostgreSQL, where it is installed, 
 $(QUESTIONS).so: spec/postgres/questions.c
 	@echo CC $<
 	@mkdir -p $(@D)
-	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
+	@$(CC) $(filter-out $(SANITIZE) -pie,$(ALL_CFLAGS) $(LDFLAGS)) -shared -o $@ $<
 
 # Reads every file and compiles nothing. One process reads many: clang takes as long to start as to
 # read a file, and starts another process for each file that it is given itself.
@@ -225,6 +242,7 @@ mutants: export MUTANT_COMPILE = $(CC) $(ALL_CFLAGS) -w -c
 mutants: export MUTANT_LINK = $(CC) $(LDFLAGS)
 mutants: export MUTANT_OBJECTS = $(OBJECTS)
 mutants: export MUTANT_LIBS = $(LIBS)
+mutants: export MUTANT_LUA = $(LUA_LIBS)
 mutants: export MUTANT_EMBED = $(EMBED)
 
 power: check-deps ## cut the store's power CUTS=1000000 times (SEED=)
@@ -315,7 +333,7 @@ $(BUILD)/gen/moonshift.pc: FORCE
 	@printf '%s\n' 'prefix=$(prefix)' 'bindir=$(bindir)' 'luadir=$(luadir)' 'cmoddir=$(cmoddir)' \
 	  'datadir=$(datadir)/moonshift' '' 'Name: moonshift' \
 	  'Description: A durable job executor scripted in Lua, as a module for Lua 5.4' \
-	  'Version: $(VERSION)' 'Requires: lua5.4' >$@
+	  'Version: $(VERSION)' 'Requires: $(LUA_PC)' >$@
 
 $(COMPLETIONS): $(BUILD)/moonshift
 	@mkdir -p $(@D)
@@ -332,11 +350,11 @@ contracts: $(CONTRACTS) $(BUILD)/yardstick
 
 $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
 	@echo LINK $@
-	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 $(BUILD)/host: $(BUILD)/core/host.o $(OBJECTS)
 	@echo LINK $@
-	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 # Of the program with crash points only those files are compiled again that have any.
 CRASHING := $(shell grep -lE 'CRASH_POINT|TESTING' $(SOURCES))
@@ -344,7 +362,7 @@ TESTING_OBJECTS := $(CRASHING:%.c=$(BUILD)/testing/%.o)
 $(BUILD)/testing/moonshift: $(BUILD)/core/main.o $(TESTING_OBJECTS) \
 	$(filter-out $(CRASHING:%.c=$(BUILD)/%.o),$(OBJECTS))
 	@echo LINK $@
-	@$(LINK) -o $@ $^ $(LIBS) -llua5.4 -Wl,-E
+	@$(LINK) -o $@ $^ $(LIBS) $(LUA_LIBS) -Wl,-E
 
 $(BUILD)/testing/%.o: %.c
 	@echo CC $< with crash points
@@ -357,20 +375,20 @@ $(BUILD)/testing/%.o: %.c
 $(BUILD)/lua/moonshift/core.so: $(OBJECTS) core/exports.map
 	@echo LINK $@
 	@mkdir -p $(@D)
-	@$(LINK) -shared -Wl,-z,nodelete,--version-script=core/exports.map -o $@ $(OBJECTS) $(LIBS)
+	@$(LINK_SHARED) -Wl,-z,nodelete,--version-script=core/exports.map -o $@ $(OBJECTS) $(LIBS)
 
 # What handlers under test write their log with; never instrumented.
 $(BUILD)/faults/memory.so: spec/faults/memory.c
 	@echo CC $<
 	@mkdir -p $(@D)
-	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
+	@$(CC) $(filter-out $(SANITIZE) -pie,$(ALL_CFLAGS) $(LDFLAGS)) -shared -o $@ $<
 
 # To this program a turn with two ends of runs is a long one: then a soak uses two connections, too.
 $(BUILD)/soak/moonshift: $(BUILD)/core/main.o $(BUILD)/soak/reader.o \
 	$(filter-out %/postgres/turn/reader.o,$(OBJECTS))
 	@echo LINK $@
 	@ln -sfn ../lua $(@D)/lua
-	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 $(BUILD)/soak/reader.o: core/store/postgres/turn/reader.c
 	@echo CC $< for a soak
@@ -380,7 +398,7 @@ $(BUILD)/soak/reader.o: core/store/postgres/turn/reader.c
 $(BUILD)/soak/probe.so: spec/soak/probe.c
 	@echo CC $<
 	@mkdir -p $(@D)
-	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
+	@$(CC) $(filter-out $(SANITIZE) -pie,$(ALL_CFLAGS) $(LDFLAGS)) -shared -o $@ $<
 
 # A disk under the store that loses its power.
 POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/sqlite/power_*.c)))
@@ -394,29 +412,29 @@ $(BUILD)/spec/core/run/pool/work_item_contract: DOUBLE := -Wl,--wrap=acquire_bef
 # Linked once for all contracts, and to each of those few in which functions are replaced.
 $(BUILD)/contracts.so: $(OBJECTS)
 	@echo LINK $@
-	@$(LINK) -shared -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK_SHARED) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract run/pool/work_item_contract store/sqlite/error_contract)
 $(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
-	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(BUILD)/contracts.so
 	@echo LINK $@
-	@$(LINK) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 $(BUILD)/spec/fuzz/replay: $(BUILD)/spec/fuzz/replay.o $(FUZZED) $(OBJECTS)
 	@echo LINK $@
-	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 $(BUILD)/spec/fuzz/fuzz: $(BUILD)/spec/fuzz/libfuzzer.o $(FUZZED) $(OBJECTS)
 	@echo LINK $@
-	@$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 YARDSTICK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard spec/bench/*.c spec/bench/*/*.c))
 $(BUILD)/yardstick: $(YARDSTICK_OBJECTS)
 	@echo LINK $@
-	@$(LINK) -o $@ $^ -lsqlite3 -llua5.4 -lpthread -lm
+	@$(LINK) -o $@ $^ $(SQLITE_LIBS) $(LUA_LIBS) -lpthread -lm
 
 # What checks need not be as fast as what is checked.
 $(BUILD)/spec/core/%.o: CFLAGS += -O1

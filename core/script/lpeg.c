@@ -1,4 +1,13 @@
 #include "script/lpeg.h"
+
+#ifdef LPEG_BY_REQUIRE
+
+void lpeg_preload(lua_State *L) {
+    (void)L;
+}
+
+#else
+
 #include <lauxlib.h>
 #include <lua-lpeg.h>
 #include <stdbool.h>
@@ -19,3 +28,5 @@ void lpeg_preload(lua_State *L) {
     lua_setfield(L, -2, "lpeg");
     lua_pop(L, 1);
 }
+
+#endif

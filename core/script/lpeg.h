@@ -5,7 +5,8 @@
 #include <lua.h>
 
 /* Lets `require "lpeg"` give the linked library. A copy that the state has stays: patterns of two
- * copies must not meet in one state. */
+ * copies must not meet in one state. Built with LPEG_BY_REQUIRE, it does nothing: `require` looks
+ * for an installed module. */
 void lpeg_preload(lua_State *L);
 
 #endif
