@@ -101,6 +101,9 @@ WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100 SPEC_IN
 check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
 	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20
 
+test: ## build, and run every spec that can run with what is installed; installs and fetches nothing
+	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20 AS_IS=--as-is
+
 check-all: check-deps ## the same with everything at full length
 	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180
 
@@ -126,7 +129,7 @@ STEP_MAKE = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) -s --no-print-direct
 
 checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.so $(BUILD)/soak/probe.so \
 	$(BUILD)/soak/moonshift
-	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$((2 * $$(nproc))) $(SPECS) \
+	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(AS_IS) --jobs $$((2 * $$(nproc))) $(SPECS) \
 	  --step "PostgreSQL keeps the contracts of the store" \
 	    "$(LUA) spec/postgres/contracts $(SERVED)" \
 	  --step "the specs that open stores hold over PostgreSQL" \
@@ -453,7 +456,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing check check-all checked syntax asan tsan sanitized lint picture reference format deps check-deps install uninstall clean \
+.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing test check check-all checked syntax asan tsan sanitized lint picture reference format deps check-deps install uninstall clean \
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak soak-server mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
