@@ -168,7 +168,7 @@ describe("commands to one instance at the same time", function()
   end
 
   it("hold nobody up but the instance, while a handler runs", function()
-    process.environment = "MOONSHIFT_PATIENCE=PT1S"
+    process.environment = "MOONSHIFT_PATIENCE=PT10S" -- held for five seconds at a time
     local id, pid = hold()
     process.environment = ""
     place.executor("--workers", "2")
@@ -181,9 +181,9 @@ describe("commands to one instance at the same time", function()
       return engine:jobs({ handler = "plain" }):count() == 0
     end)
     engine:close()
-    engine = assert(moonshift.open { store = place.url, scripts = place.path, patience = "PT3S" })
+    engine = assert(moonshift.open { store = place.url, scripts = place.path, patience = "PT6S" })
     -- Longer than the hold was made for: it was moved on.
-    assert.same({ ("instance %d: another command has its lane (waited PT3S, as patience says)")
+    assert.same({ ("instance %d: another command has its lane (waited PT6S, as patience says)")
       :format(id), "conflict" }, { select(2, engine:set_variables(id, { x = 1 })) })
     go()
     process.await_end(pid, 20)

@@ -223,7 +223,7 @@ describe("the loop", function()
 
   it("says that the store was busy when it ends with results that it could not write", function()
     local took
-    for _ = 1, 5 do -- its time and less than a second; 4 s, once. A busy machine takes longer
+    for _ = 1, 20 do -- its time and less than a second; 4 s, once. A busy machine takes longer
       local status
       status, took = stop_while_held()
       logged("results could not be written: store ")
@@ -257,8 +257,8 @@ describe("the loop", function()
     local moonshift = require "moonshift"
     local engine = assert(moonshift.open({ store = "sqlite:" .. store }))
     run("--queue", "1")
-    local best = 9
-    for round = 1, 10 do -- once a second it would ask by itself, and take a second look at the next
+    local took
+    for round = 1, 30 do -- once a second it would ask by itself, and take a second look at the next
       local first = enqueue_marked("long", "--count", "2")
       begun(2 * round)
       local ids = { first, first + 1 }
@@ -267,10 +267,13 @@ describe("the loop", function()
       for _, id in ipairs(ids) do
         logged(('event="stale outcome refused" job=%d '):format(id))
       end
-      best = math.min(best, seconds() - from)
+      took = seconds() - from
+      if took < 0.8 then -- a busy machine takes longer, but not each time
+        break
+      end
     end
     engine:close()
-    assert.is_true(best < 0.8, best)
+    assert.is_true(took < 0.8, took)
   end)
 
   it("ends programs that a handler waits for when it is cut off", function()
