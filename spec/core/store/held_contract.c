@@ -83,7 +83,7 @@ static void held_log(struct contract *c) {
     usleep(20000);
     EXPECT(checkpoint(c));
     log = log_of(c);
-    held = json_real_value(json_object_get(log, "held_age")) >= age + 0.02;
+    held = json_real_value(json_object_get(log, "held_age")) > age;
     json_decref(log);
     sqlite3_close(reader);
     EXPECT(held);
