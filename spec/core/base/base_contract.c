@@ -134,14 +134,14 @@ static void check_clock(void) {
     clock_release(clock);
     clock = clock_real_new();
     time_ms off = clock_now(clock) - clock_now(clock_system());
-    check("a new clock is as the system's", off >= 0 && off < 1000);
+    check("a new clock is as the system's", off >= 0 && off < 60000);
     clock_follow(clock, 5 - clock_since_boot(), 20);
     check("a clock that follows another machine's has its time",
-          clock_now(clock) >= 5 && clock_now(clock) < 1005);
+          clock_now(clock) >= 5 && clock_now(clock) < 60005);
     check("such a clock goes on by itself", !clock_is_virtual(clock));
     outcome_end(&outcome, clock);
     check("a delay is counted from the latest time that the end of a run can be",
-          outcome.ended >= 5 && outcome.ended < 1005 && outcome.ended_by == outcome.ended + 20);
+          outcome.ended >= 5 && outcome.ended < 60005 && outcome.ended_by == outcome.ended + 20);
     outcome_end(&outcome, clock_system());
     check("which is the time itself where the clock is this machine's",
           outcome.ended > 1005 && outcome.ended_by == outcome.ended);
