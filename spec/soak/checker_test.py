@@ -387,6 +387,21 @@ class Retries(Checked):
         self.twice(100)
         self.bad("I8", "{'ok': 2}, 0 failures counted")
 
+    def refused(self, token):
+        self.story.logs["north.log"] = (
+            'level=warn event="stale outcome refused" job=1 handler=chore token=%d outcome=successful\n'
+            % token)
+
+    def test_a_run_that_an_executor_refused(self):
+        self.twice(100)
+        self.refused(1)
+        self.assertEqual([], self.reports()["I8"].violations)
+
+    def test_a_run_that_did_not_count_beside_one_that_was_refused(self):
+        self.twice(100)
+        self.refused(7)
+        self.bad("I8", "{'ok': 2}, 0 failures counted")
+
     def test_a_result_that_is_refused_by_a_server_that_was_away_long_before(self):
         self.story.line("N", "outage")
         self.story.wait(100)

@@ -250,6 +250,12 @@ class Evidence:
         return any(who == pid and a < until and since < b and min(b, until) - a >= least * SECOND
                    for who, a, b in self.stops)
 
+    def refused(self, run):
+        """Whether an executor says that the lock was lost before the result could be written."""
+        said = 'event="stale outcome refused" job=%d handler=%s token=%d ' % (
+            run.job, run.handler, run.token)
+        return any(said in log for log in self.logs.values())
+
     def certain_end(self, run):
         """No later than this the run was over; its start, where nothing is known."""
         if run.end is not None:
