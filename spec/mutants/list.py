@@ -1123,6 +1123,13 @@ local variables = require "moonshift.process.variables"
     if (best)
         return true;
 """)]},
+    {"name": "frames-a-few-at-a-time", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
+     "breaks": "the frames for a page of jobs are read 32 at a time",
+     "changes": [("core/store/rules/work/taken_frame.c", """
+    bool ahead = store->engine->sets && job->instance_id && !frame_page_asked(&taking->frames, job);
+""", """
+    bool ahead = false;
+""")]},
     {"name": "unrun-as-failed", "by": "spec/core/store/postgres/turn/again_contract", "server": True,
      "breaks": "a job that did not run has failed beside those that have",
      "changes": [("core/store/rules/record/bulk.c", """

@@ -17,19 +17,28 @@ static inline bool begin_beside(struct contract *c, int64_t of) {
     return settle_step(c, NULL, &step, NULL) == SETTLED;
 }
 
-/* So many instances, each with a job that runs; every third one not in its lane. NULL: error. */
-static inline struct job *begin_many(struct contract *c, int64_t of, int count) {
+/* So many instances, each with a job; every third one not in its lane. */
+static inline bool make_many(struct contract *c, int64_t of, int count) {
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = i % 3 ? begin(c, of) != 0 : begin_beside(c, of);
+    return done && store_commit(c->store, &c->error);
+}
+
+/* Takes so many jobs. NULL: there are not as many. */
+static inline struct job *take_many(struct contract *c, int count) {
     struct acquire all = everything;
     struct job *jobs = NULL;
     int taken = 0;
     bool more = false;
     all.want = count;
-    bool done = store_begin(c->store, STORE_TURN, &c->error);
-    for (int i = 0; done && i < count; i++)
-        done = i % 3 ? begin(c, of) != 0 : begin_beside(c, of);
-    done = done && store_commit(c->store, &c->error) &&
-           store_acquire(c->store, &all, NOW, &jobs, &taken, &more, &c->error);
+    bool done = store_acquire(c->store, &all, NOW, &jobs, &taken, &more, &c->error);
     return done && taken == count ? jobs : NULL;
+}
+
+/* The same with jobs that run. NULL: error. */
+static inline struct job *begin_many(struct contract *c, int64_t of, int count) {
+    return make_many(c, of, count) ? take_many(c, count) : NULL;
 }
 
 /* What the unit of a job leaves: its instance ends, or waits for a message or with a task. */

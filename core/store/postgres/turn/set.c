@@ -6,6 +6,7 @@
 #include "store/postgres/turn/lock_page.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/place/unique.h"
+#include "store/rules/process/frame_page.h"
 #include <string.h>
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */
@@ -53,6 +54,14 @@
     "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
     "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \
     " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE " UNION ALL" ASK_TURN
+
+/* Frames one after the other, until those before have enough bytes. */
+#define SEEN(frame)                                                                                \
+    "SELECT id, version, rev, parent, frame, key, body, token FROM (SELECT f.*, k.most,"           \
+    " sum(octet_length(f.frame)) OVER (ROWS UNBOUNDED PRECEDING)-octet_length(f.frame) AS before"  \
+    " FROM (SELECT unnest(?) AS id, unnest(?) AS most) AS k CROSS JOIN LATERAL (" frame            \
+    "=k.id OFFSET 0) AS f(id, version, rev, parent, frame, key, body, token)) AS s"                \
+    " WHERE before<most"
 
 static const struct {
     const char *sql;
@@ -128,6 +137,8 @@ static const struct {
     [SET_OUTBOX] = {"WITH gone AS (DELETE FROM outbox WHERE id=ANY(?) AND incident IS NULL"
                     " RETURNING id, place) SELECT id FROM gone ORDER BY place, id",
                     1, ARRAY_INT8},
+    [SET_SEEN_FRAMES] = {SEEN(INSTANCE_FRAME), 2, ARRAY_INT8},
+    [SET_SEEN_TURNS] = {SEEN(TURN_FRAME), 2, ARRAY_INT8},
     [SET_AHEAD] = {ASKED, 3, ARRAY_INT8},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"

@@ -85,9 +85,12 @@ enum set_kind {
     SET_BODIES, /* bodies, and how many more of their turns have ended; reads (body, 1: all have) */
     SET_OUTBOX, /* rows of the outbox go; reads those that were there, in the order of commits */
     SET_FRAMES, /* instances, revs, and frames as texts: each has this frame */
-    SET_AHEAD,  /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
-    SET_HOLDERS, /* definitions, numbers, and unique keys as texts: a row (number,
-                    UNIQUE_HOLDER) for each key that has one */
+    SET_SEEN_FRAMES, /* instances, and how many bytes are enough: INSTANCE_FRAME of each that is
+                        there, until those before have as many */
+    SET_SEEN_TURNS,  /* the same of turns outside of the frame: TURN_FRAME */
+    SET_AHEAD,       /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
+    SET_HOLDERS,     /* definitions, numbers, and unique keys as texts: a row (number,
+                        UNIQUE_HOLDER) for each key that has one */
     SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until
                   then */
 };

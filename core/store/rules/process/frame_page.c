@@ -6,6 +6,7 @@
 
 void frame_page_clear(struct frame_page *page) {
     arena_clear(&page->arena);
+    id_set_clear(&page->asked);
     free(page->rows);
     *page = (struct frame_page){0};
 }
@@ -44,10 +45,11 @@ static bool frames_add(struct frame_page *page, struct row *row) {
     return made->frame && (made->key || !key);
 }
 
-#define INSTANCES "SELECT id, version, rev, parent, frame, key, 0, 0 FROM instance WHERE id"
-#define TURNS                                                                                      \
-    "SELECT t.id, 0, t.rev, NULL, t.frame, NULL, t.body, b.token FROM body_turn t JOIN body b"     \
-    " ON b.id=t.body AND b.closed=0 WHERE t.id"
+static int row_order(const void *left, const void *right) {
+    const struct frame_row *a = left, *b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
 #define SOME                                                                                       \
     " IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"   \
     " ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)"
@@ -57,10 +59,11 @@ static struct row *query(struct frames_wanted *wanted, bool turns, struct store 
                          struct error *error) {
     int64_t *id = wanted->ids;
     if (wanted->count == 1)
-        return db_query(&store->db, error, turns ? TURNS "=?1" : INSTANCES "=?1", "i", id[0]);
+        return db_query(&store->db, error, turns ? TURN_FRAME "=?1" : INSTANCE_FRAME "=?1", "i",
+                        id[0]);
     for (size_t i = wanted->count; i < FRAMES_AT_ONCE; i++)
         id[i] = id[wanted->count - 1];
-    return db_query(&store->db, error, turns ? TURNS SOME : INSTANCES SOME,
+    return db_query(&store->db, error, turns ? TURN_FRAME SOME : INSTANCE_FRAME SOME,
                     "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3], id[4], id[5],
                     id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15],
                     id[16], id[17], id[18], id[19], id[20], id[21], id[22], id[23], id[24], id[25],
@@ -77,33 +80,105 @@ static int64_t bytes_of(const struct frame_page *page, const struct frames_wante
     return bytes;
 }
 
+static bool read_rows(struct frame_page *page, struct store *store, struct row *row,
+                      struct error *error) {
+    enum answer step = db_step(&store->db, row, error);
+    for (; step == YES; step = db_step(&store->db, row, error))
+        if (!frames_add(page, row)) {
+            row_done(row);
+            return db_no_memory(&store->db, error);
+        }
+    return step == NO;
+}
+
 static bool read_wanted(struct frame_page *page, struct store *store, bool turns, int64_t *bytes,
                         struct error *error) {
     struct frames_wanted *wanted = turns ? &page->turns : &page->instances;
     size_t first = page->count;
-    bool fine = true;
     if (!wanted->count)
         return true;
-    if (!frames_flush(store, error))
+    if (!frames_flush(store, error) ||
+        !read_rows(page, store, query(wanted, turns, store, error), error))
         return false;
-    struct row *row = query(wanted, turns, store, error);
-    enum answer step = db_step(&store->db, row, error);
-    while (fine && step == YES)
-        if ((fine = frames_add(page, row)))
-            step = db_step(&store->db, row, error);
-    if (!fine) {
-        row_done(row);
-        return db_no_memory(&store->db, error);
-    }
     *bytes += bytes_of(page, wanted, first);
     wanted->count = 0;
-    return step == NO;
+    return true;
+}
+
+/* ---- many at once, before it is known which of them are wanted ---- */
+
+struct frames_set {
+    struct set set; /* first */
+    struct frame_page *page;
+};
+
+static bool read_set(struct set *set, struct store *store, struct row *row, struct error *error) {
+    return read_rows(((struct frames_set *)set)->page, store, row, error);
+}
+
+static const struct frame_row *row_among(const struct frame_page *page, size_t count, int64_t id) {
+    const struct frame_row key = {.id = id};
+    return id && count ? bsearch(&key, page->rows, count, sizeof key, row_order) : NULL;
+}
+
+static int64_t id_of(const struct job *job, bool turns) {
+    return turns ? turn_of_token(job->execution) : job->instance_id;
+}
+
+/* The ids that were not asked for, each once. */
+static bool collect(struct frame_page *page, const struct job *const *jobs, size_t count,
+                    bool turns, int64_t *ids, size_t *found) {
+    for (size_t i = 0; i < count; i++) {
+        const int64_t id = jobs[i]->instance_id ? id_of(jobs[i], turns) : 0;
+        bool fresh = false;
+        if (id && !id_set_add(&page->asked, id, &fresh))
+            return false;
+        if (fresh)
+            ids[(*found)++] = id;
+    }
+    return true;
+}
+
+static bool read_ahead(struct frame_page *page, struct store *store, const struct job *const *jobs,
+                       size_t count, bool turns, int64_t most, struct error *error) {
+    int64_t *ids = malloc(2 * count * sizeof *ids), *bounds = ids ? ids + count : NULL;
+    struct frames_set set = {{.kind = turns ? SET_SEEN_TURNS : SET_SEEN_FRAMES, .read = read_set},
+                             page};
+    bool done = (ids && collect(page, jobs, count, turns, ids, &set.set.count)) ||
+                db_no_memory(&store->db, error);
+    for (size_t i = 0; done && i < set.set.count; i++)
+        bounds[i] = most;
+    set.set.columns[0] = ids;
+    set.set.columns[1] = bounds;
+    done = done && (!set.set.count || store->engine->set(store, &set.set, error));
+    free(ids);
+    return done;
+}
+
+bool frame_page_ahead(struct frame_page *page, struct store *store, const struct job *const *jobs,
+                      size_t count, int64_t most, struct error *error) {
+    const size_t before = page->count;
+    if (!frames_flush(store, error) || !read_ahead(page, store, jobs, count, false, most, error) ||
+        !read_ahead(page, store, jobs, count, true, most, error))
+        return false;
+    if (page->count > before)
+        qsort(page->rows, page->count, sizeof *page->rows, row_order);
+    page->ahead = page->count;
+    return true;
+}
+
+bool frame_page_asked(const struct frame_page *page, const struct job *job) {
+    const int64_t turn = id_of(job, true);
+    return id_set_has(&page->asked, job->instance_id) && (!turn || id_set_has(&page->asked, turn));
 }
 
 static bool want(struct frame_page *page, struct store *store, int64_t id, bool turn,
                  int64_t *bytes, struct error *error) {
     struct frames_wanted *wanted = turn ? &page->turns : &page->instances;
-    if (!id)
+    const struct frame_row *row = row_among(page, page->ahead, id);
+    if (row)
+        *bytes += (int64_t)strlen(row->frame);
+    if (row || !id)
         return true;
     wanted->ids[wanted->count++] = id;
     return wanted->count < FRAMES_AT_ONCE || read_wanted(page, store, turn, bytes, error);
@@ -117,16 +192,6 @@ bool frame_page_want(struct frame_page *page, struct store *store, const struct 
 }
 
 /* ---- giving ---- */
-
-static int row_order(const void *left, const void *right) {
-    const struct frame_row *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-static const struct frame_row *row_of(const struct frame_page *page, int64_t id) {
-    const struct frame_row key = {.id = id};
-    return id && page->count ? bsearch(&key, page->rows, page->count, sizeof key, row_order) : NULL;
-}
 
 /* A job of a turn has both frames: that of the turn, and that of the instance around it. */
 static void show_turn(struct job *shown, const struct frame_row *turn) {
@@ -149,7 +214,7 @@ static struct job *framed(const struct frame_page *page, struct job *job,
     shown.parent = row->parent;
     shown.business_key = row->key;
     if (turn)
-        show_turn(&shown, row_of(page, turn));
+        show_turn(&shown, row_among(page, page->count, turn));
     struct job *copy = job_copy(&shown);
     if (!copy)
         return NULL;
@@ -167,7 +232,7 @@ bool frame_page_give(struct frame_page *page, struct store *store, struct job **
     if (page->count)
         qsort(page->rows, page->count, sizeof *page->rows, row_order);
     for (; page->count && *jobs; jobs = &(*jobs)->next) {
-        const struct frame_row *row = row_of(page, (*jobs)->instance_id);
+        const struct frame_row *row = row_among(page, page->count, (*jobs)->instance_id);
         struct job *copy = row ? framed(page, *jobs, row) : *jobs;
         if (!copy)
             return db_no_memory(&store->db, error);

@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_RULES_PROCESS_FRAME_PAGE_H
 
 #include "base/arena.h"
+#include "store/rules/ground/id_set.h"
 #include "store/rules/ground/state.h"
 
 enum { FRAMES_AT_ONCE = 32 };
@@ -20,14 +21,28 @@ struct frames_wanted {
     size_t count;
 };
 
+/* The columns of such a row. */
+#define INSTANCE_FRAME "SELECT id, version, rev, parent, frame, key, 0, 0 FROM instance WHERE id"
+#define TURN_FRAME                                                                                 \
+    "SELECT t.id, 0, t.rev, NULL, t.frame, NULL, t.body, b.token FROM body_turn t JOIN body b"     \
+    " ON b.id=t.body AND b.closed=0 WHERE t.id"
+
 /* Zero-initialise. */
 struct frame_page {
     struct frames_wanted instances, turns;
     struct frame_row *rows;
     size_t count, room;
+    size_t ahead; /* of them, in the order of their ids: they were read for jobs that may come */
+    struct id_set asked;
     struct arena arena;
 };
 
+/* Where sets are taken: reads the frames of these jobs, which may come into the page, but no more
+ * once they have so many bytes. */
+bool frame_page_ahead(struct frame_page *page, struct store *store, const struct job *const *jobs,
+                      size_t count, int64_t most, struct error *error);
+/* The frames of this job have been asked for so. */
+bool frame_page_asked(const struct frame_page *page, const struct job *job);
 /* Says that the job is in the page. *bytes: those of frames read by this, once for each job. */
 bool frame_page_want(struct frame_page *page, struct store *store, const struct job *job,
                      int64_t *bytes, struct error *error);

@@ -133,15 +133,6 @@ static bool taking_shares(const struct taking *taking, const struct cursor *curs
 
 /* ---- one job with all that it may have ---- */
 
-/* Counts the frames that have been read by now: those of the last few jobs come later. */
-static bool taking_frame(struct taking *taking, struct store *store, const struct job *job,
-                         struct error *error) {
-    int64_t bytes = 0;
-    bool done = frame_page_want(&taking->frames, store, job, &bytes, error);
-    taking->bytes -= bytes;
-    return done;
-}
-
 static bool taking_suspect(struct taking *taking, struct store *store, struct job *job,
                            struct error *error) {
     taking->suspect_known = taking->suspect_runs = true;

@@ -69,6 +69,12 @@ struct taking {
 /* Puts a taken job behind the last one of its item, or behind all (NULL). */
 void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane);
 
+/* ---- frames ---- */
+
+/* Says that the job of an instance is taken; counts the frames that have been read by now. */
+bool taking_frame(struct taking *taking, struct store *store, const struct job *job,
+                  struct error *error);
+
 /* ---- lanes ---- */
 
 /* Makes room for the items of so many jobs; false: no memory. */

@@ -38,6 +38,37 @@ static void goes_on(struct contract *c) {
     EXPECT(count_of(c, "SELECT count(*) FROM user_task") == FEW + MANY / 2);
 }
 
+/* ---- jobs of instances are taken ---- */
+
+/* Fewer than two pages of ready jobs. */
+enum { PAGE = 900 };
+
+/* Each job has the frame of its own instance. */
+static bool are_framed(const struct job *jobs) {
+    for (; jobs; jobs = jobs->next)
+        if (!jobs->frame || strcmp(jobs->frame, F1) != 0 || !jobs->frame_rev)
+            return false;
+    return true;
+}
+
+static struct asked take_framed(struct contract *c, int64_t of, int count) {
+    if (!make_many(c, of, count))
+        return (struct asked){0, 0};
+    struct asked before = asked_now(c);
+    struct job *jobs = take_many(c, count);
+    struct asked asked = asked_since(c, before, jobs && are_framed(jobs));
+    return settle_many(c, jobs, NULL) ? asked : (struct asked){0, 0};
+}
+
+static void frames(struct contract *c) {
+    int64_t of = order(c);
+    EXPECT(of != 0);
+    take_framed(c, of, FEW); /* the statements are known now, and that most jobs have lanes */
+    struct asked few = take_framed(c, of, FEW);
+    struct asked many = take_framed(c, of, PAGE);
+    EXPECT(as_much(few, many));
+}
+
 /* ---- lists of commands ---- */
 
 enum verb { START, COMPLETE, CORRELATE, SET, CANCEL, VERBS };
@@ -207,6 +238,7 @@ static const struct check checks[] = {
     {"what a list reads and the lanes that it holds cost as many waits for many", reads},
     {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
+    {"the frames for a page of jobs cost as many waits for many", frames},
     {"a turn in which instances end waits as often for many as for a few", ends},
     {"a turn in which instances go on waits as often for many as for a few", goes_on},
 };
