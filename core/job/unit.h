@@ -38,6 +38,7 @@ struct unit_turn {
     int64_t version, parent, root; /* of its instance, */
     const char *key, *tenant;      /* as in its row */
     const char *frame;             /* JSON; NULL: the turn has ended */
+    const char *stuck;             /* as of an instance */
 };
 
 /* The turns outside of the frame have negative tokens: -(turn << TURN_BITS) - the number in its own

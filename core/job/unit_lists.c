@@ -61,7 +61,8 @@ static const struct unit_member turn_members[] = {
     MEMBER(turn, NUMBER, id),         MEMBER(turn, NUMBER, instance), MEMBER(turn, NUMBER, body),
     MEMBER(turn, NUMBER, body_token), MEMBER(turn, NUMBER, rev),      MEMBER(turn, NUMBER, version),
     MEMBER(turn, NUMBER, parent),     MEMBER(turn, NUMBER, root),     MEMBER(turn, TEXT, key),
-    MEMBER(turn, TEXT, tenant),       MEMBER(turn, TEXT, frame),      {NULL, UNIT_NUMBER, 0},
+    MEMBER(turn, TEXT, tenant),       MEMBER(turn, TEXT, frame),      MEMBER(turn, TEXT, stuck),
+    {NULL, UNIT_NUMBER, 0},
 };
 
 static const struct unit_member body_members[] = {

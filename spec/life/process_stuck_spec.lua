@@ -21,7 +21,25 @@ local function model(id, elements, flows)
   return HEAD:format(id, table.concat(parts))
 end
 
+-- Seventy turns outside of the frame, each a task in front of a choice whose ways meet; `more` are
+-- elements beside them.
+local function turns(id, more)
+  return HEAD:format(id, [[<startEvent id="s"/><sequenceFlow id="a" sourceRef="s" targetRef="sub"/>
+    <subProcess id="sub"><multiInstanceLoopCharacteristics><loopCardinality>70</loopCardinality>
+      </multiInstanceLoopCharacteristics><startEvent id="s2"/><userTask id="look"/>
+      <exclusiveGateway id="choice"/><parallelGateway id="join"/><endEvent id="e2"/>
+      <sequenceFlow id="b" sourceRef="s2" targetRef="look"/>
+      <sequenceFlow id="c" sourceRef="look" targetRef="choice"/>]]
+      .. FLOW:format(1, "choice", "join", CONDITION) .. FLOW:format(2, "choice", "join", CONDITION)
+      .. '<sequenceFlow id="d" sourceRef="join" targetRef="e2"/></subProcess>'
+      .. '<endEvent id="e"/><sequenceFlow id="g" sourceRef="sub" targetRef="e"/>' .. (more or ""))
+end
+
 local files = {
+  ["processes/turns.bpmn"] = turns "turns",
+  ["processes/ended.bpmn"] = turns("ended", [[<boundaryEvent id="stop" attachedToRef="sub">
+    <timerEventDefinition><timeDuration>P1D</timeDuration></timerEventDefinition></boundaryEvent>
+    <endEvent id="e3"/><sequenceFlow id="h" sourceRef="stop" targetRef="e3"/>]]),
   -- An exclusive choice in front of a parallel join, which waits for both ways.
   ["processes/starved.bpmn"] = model("starved", [[<startEvent id="s"/>
     <serviceTask id="first" camunda:asyncBefore="true" camunda:class="Fine"/>
@@ -103,6 +121,27 @@ describe("an instance that is stuck", function()
     start "comes"
     start "ends"
     assert.same({}, stuck())
+    assert.equal(0, engine:incidents():count())
+  end)
+
+  it("has an incident as a turn of it outside of the frame waits in vain", function()
+    local id = start "turns"
+    local tasks = engine:tasks({ instance = id }):ids()
+    assert.equal(0, engine:incidents():count())
+    for i = 1, 70 do
+      assert(engine:complete(tasks[i]))
+      local incident = engine:incidents({ open = true }):one()
+      assert.same({ "instanceStuck", "join", tostring(id) },
+        { incident.type, incident.activity, incident.instance })
+    end
+    assert.same({ { id }, 1 }, { stuck(), engine:incidents():count() })
+    assert(engine:cancel_instance(id))
+    assert.equal(0, engine:incidents({ open = true }):count())
+  end)
+
+  it("is none where a timer may end all turns", function()
+    local id = start "ended"
+    assert(engine:complete(engine:tasks({ instance = id }):ids()[1]))
     assert.equal(0, engine:incidents():count())
   end)
 

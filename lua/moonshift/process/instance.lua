@@ -187,24 +187,31 @@ local function frame_text(self)
   return text
 end
 
+-- The activity of a token that nothing can move, "" if there was one, nil if there is none. The
+-- frame keeps whether there is.
+local function note_stuck(self)
+  local before, at = self.frame.stuck, not self.ended and stuck.at(self) or nil
+  self.frame.stuck = at and 1
+  return at or before and "" or nil
+end
+
 -- turn_row() -> the turn as the unit has it; nil for one that began and ended in it
 function Instance:turn_row()
   if self.ended and self.rev == 0 then
     return nil
   end
-  return { id = self.turn, instance = self.id, body = self.body, version = self.version,
+  local row = { id = self.turn, instance = self.id, body = self.body, version = self.version,
     body_token = self.body_token, rev = self.rev, parent = self.parent, root = self.root,
-    key = self.key, tenant = self.tenant, frame = not self.ended and frame_text(self) or nil }
+    key = self.key, tenant = self.tenant, stuck = note_stuck(self) }
+  row.frame = not self.ended and frame_text(self) or nil
+  return row
 end
 
 -- row() -> the instance as the unit has it
 function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
     parent = self.parent, root = self.root, key = self.key, tenant = self.tenant }
-  local before = self.frame.stuck
-  local at = not self.ended and stuck.at(self) or nil
-  row.stuck = at or before and "" or nil
-  self.frame.stuck = at and 1
+  row.stuck = note_stuck(self)
   if self.ended then
     row.ended, row.reason = self.ended, self.reason
     row.variables = large.small(self.frame.outer)

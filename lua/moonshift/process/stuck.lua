@@ -93,14 +93,29 @@ local function is_body_with_ranges(token)
     and (token.more[5] ~= nil or token.more[4] and token.more[4][1] ~= nil)
 end
 
--- at(inst) -> the activity of a token that nothing can move; nil: there is none
+-- Whether something outside of a turn that stands outside of its frame may end it.
+local function may_be_ended(turn)
+  local inst, body = turn:around()
+  if inst.plan.steps[body.at:match("^[^#]*")].multi["until"] or may_interrupt(inst.plan) then
+    return true
+  end
+  for _, token in ipairs(inst.frame.list) do
+    if WATCHES[token.state] and (token.scope == body or watches_over(token, body)) then
+      return true
+    end
+  end
+  return false
+end
+
+-- at(inst) -> the activity of a token that nothing can move; nil: there is none. `inst` may be a
+-- turn that stands outside of its frame.
 function stuck.at(inst)
   local plan = inst.plan
   if not plan.meets then
     return nil
   end
   local joins, others = sorted(inst)
-  if not joins[1] or others[1] and may_interrupt(plan) then
+  if not joins[1] or others[1] and may_interrupt(plan) or inst.turn and may_be_ended(inst) then
     return nil
   end
   for _, token in ipairs(inst.frame.list) do

@@ -58,3 +58,28 @@ bool stuck_instance_note(struct store *store, const struct unit_instance *one, t
         return true;
     return stuck_instance_close(store, one->id, now, error);
 }
+
+/* Unless another turn is. */
+static bool stuck_turn_end(struct store *store, int64_t instance, time_ms now,
+                           struct error *error) {
+    int64_t one = 0;
+    enum answer more = db_value(&store->db, error, &one,
+                                "SELECT 1 FROM body b JOIN body_turn t ON t.body=b.id"
+                                " WHERE b.instance=?1 AND b.closed=0"
+                                " AND t.frame LIKE '%,\"stuck\":1,%' LIMIT 1",
+                                "i", instance);
+    return more == YES || (more == NO && stuck_instance_close(store, instance, now, error));
+}
+
+bool stuck_turn_note(struct store *store, const struct unit_turn *one, time_ms now,
+                     struct error *error) {
+    const struct unit_instance instance = {.id = one->instance,
+                                           .root = one->root,
+                                           .tenant = one->tenant,
+                                           .frame = one->frame,
+                                           .stuck = one->stuck};
+    if (!one->stuck)
+        return true;
+    return *one->stuck ? stuck_instance_note(store, &instance, now, error)
+                       : stuck_turn_end(store, one->instance, now, error);
+}

@@ -33,4 +33,8 @@ bool stuck_instance_close(struct store *store, int64_t instance, time_ms now, st
 bool stuck_instance_note(struct store *store, const struct unit_instance *one, time_ms now,
                          struct error *error);
 
+/* The same of a turn outside of the frame: the incident is that of its instance. */
+bool stuck_turn_note(struct store *store, const struct unit_turn *one, time_ms now,
+                     struct error *error);
+
 #endif

@@ -285,7 +285,8 @@ static bool write_turns(struct store *store, const struct unit *unit, time_ms no
                         struct error *error) {
     bool done = true;
     for (size_t i = 0; done && i < unit->turn_count; i++)
-        done = body_turn_write(store, &unit->turns[i], unit->rev, error);
+        done = body_turn_write(store, &unit->turns[i], unit->rev, error) &&
+               stuck_turn_note(store, &unit->turns[i], now, error);
     for (size_t i = 0; done && i < unit->body_count; i++)
         done = body_write(store, &unit->bodies[i], now, error);
     return done;
