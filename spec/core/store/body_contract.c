@@ -121,7 +121,9 @@ static void counts(struct contract *c) {
     EXPECT(end_turns(c, &body, take(c, 10)));
     EXPECT(ended(c) == 10 && leavers(c) == 0);
     EXPECT(contract_number(c, "SELECT count(*) FROM body_turn") == FEW - 10);
-    EXPECT(end_turns(c, &body, take(c, FEW - 10)));
+    EXPECT(end_turns(c, &body, take(c, FEW - 11)));
+    EXPECT(ended(c) == FEW - 1 && leavers(c) == 0);
+    EXPECT(end_turns(c, &body, take(c, 1)));
     EXPECT(ended(c) == FEW && leavers(c) == 1);
     struct job *job = take(c, 1);
     EXPECT(job && job->execution == TOKEN && strcmp(job->activity, "ship") == 0);
