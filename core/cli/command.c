@@ -126,6 +126,10 @@ static const char *alone_text(const json_t *command) {
     } verbs[] = {
         {"override_priority", "cascade", "has another priority for later jobs"},
         {"clear_override", "cascade", "has its own priority again"},
+        {"override_limit", "cascade", "has another limit"},
+        {"clear_limit", "cascade", "has its own limit again"},
+        {"override_rate", "cascade", "has another rate"},
+        {"clear_rate", "cascade", "has its own rate again"},
         {"suspend_definition", "include_jobs", "suspended"},
         {"activate_definition", "include_jobs", "activated"},
     };

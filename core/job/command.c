@@ -32,7 +32,9 @@ enum key {
     KEY_CLAIM = 2097152,
     KEY_HIERARCHY = 4194304,
     KEY_TERMS = 8388608,
-    KEY_NAME = 16777216
+    KEY_NAME = 16777216,
+    KEY_LIMIT = 33554432,
+    KEY_RATE = 67108864
 };
 
 #define CYCLE_EXAMPLES "\"R/PT2H\" or \"0 3 * * *\""
@@ -59,6 +61,10 @@ static const struct {
     [COMMAND_OVERRIDE_PRIORITY] = {"override_priority", TARGET_DEFINITION, KEY_PRIORITY,
                                    KEY_CASCADE},
     [COMMAND_CLEAR_OVERRIDE] = {"clear_override", TARGET_DEFINITION, 0, 0},
+    [COMMAND_OVERRIDE_LIMIT] = {"override_limit", TARGET_DEFINITION, KEY_LIMIT, 0},
+    [COMMAND_CLEAR_LIMIT] = {"clear_limit", TARGET_DEFINITION, 0, 0},
+    [COMMAND_OVERRIDE_RATE] = {"override_rate", TARGET_DEFINITION, KEY_RATE, 0},
+    [COMMAND_CLEAR_RATE] = {"clear_rate", TARGET_DEFINITION, 0, 0},
     [COMMAND_SUSPEND_DEFINITION] = {"suspend_definition", TARGET_DEFINITION, 0,
                                     KEY_INCLUDE_JOBS | KEY_AT},
     [COMMAND_ACTIVATE_DEFINITION] = {"activate_definition", TARGET_DEFINITION, 0,
@@ -133,6 +139,31 @@ static bool read_retries(struct command *command, const json_t *value, struct er
 static bool read_priority(struct command *command, const json_t *value, struct error *error) {
     return json_whole(value, INT64_MIN, INT64_MAX, &command->priority) ||
            refuse(command, "priority", value, "a whole number of 64 bits", error);
+}
+
+static bool is_none(const json_t *value) {
+    return json_is_string(value) && strcmp(json_string_value(value), "none") == 0;
+}
+
+static bool read_limit(struct command *command, const json_t *value, struct error *error) {
+    int64_t limit = 0;
+    const json_t *count = json_object_get(value, "cluster");
+    command->cluster = count && json_object_size(value) == 1;
+    if (!is_none(value) && !json_whole(command->cluster ? count : value, 1, INT32_MAX, &limit))
+        return refuse(command, "limit", value,
+                      "a whole number from 1, { cluster = 5 }, or \"none\"", error);
+    command->limit = (int32_t)limit;
+    return true;
+}
+
+static bool read_rate(struct command *command, const json_t *value, struct error *error) {
+    struct error cause = {0};
+    if (is_none(value))
+        return true;
+    if (!json_is_string(value))
+        return refuse(command, "rate", value, "a text such as \"10/PT1M\", or \"none\"", error);
+    return rate_parse(json_string_value(value), &command->rate, &cause) ||
+           error_set(error, cause.code, "%s: %s", command->name, cause.text);
 }
 
 static bool read_instant(const struct command *command, const char *key, const json_t *value,
@@ -270,6 +301,8 @@ static const struct {
     {"claim", KEY_CLAIM, NULL, offsetof(struct command, claims)},
     {"terms", KEY_TERMS, read_terms, 0},
     {"name", KEY_NAME, read_name, 0},
+    {"limit", KEY_LIMIT, read_limit, 0},
+    {"rate", KEY_RATE, read_rate, 0},
     {"hierarchy", KEY_HIERARCHY, NULL, offsetof(struct command, hierarchy)},
 };
 #define KEYS (sizeof keys / sizeof *keys)

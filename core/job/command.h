@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "job/suspension.h"
 #include "time/cycle.h"
+#include "time/rate.h"
 #include <jansson.h>
 #include <stddef.h>
 
@@ -33,6 +34,10 @@ enum command_verb {
     COMMAND_DEAD_LETTER,
     COMMAND_OVERRIDE_PRIORITY,
     COMMAND_CLEAR_OVERRIDE,
+    COMMAND_OVERRIDE_LIMIT,
+    COMMAND_CLEAR_LIMIT,
+    COMMAND_OVERRIDE_RATE,
+    COMMAND_CLEAR_RATE,
     COMMAND_SUSPEND_DEFINITION,
     COMMAND_ACTIVATE_DEFINITION,
     COMMAND_SET_DEFINITION_RETRIES,
@@ -104,6 +109,9 @@ struct command {
     time_ms removal;    /* TIME_NEVER: kept for ever; TIME_NONE: by the time to live */
     int64_t priority;
     int32_t retries;
+    int32_t limit;    /* of an override; 0: none */
+    bool cluster;     /* the limit counts over all executors, whatever the definition's own does */
+    struct rate rate; /* of an override; count 0: none */
     bool due_given, cascade, from_creation, include_jobs;
     bool history;        /* of a deleted batch: that goes, too */
     bool jobs_only;      /* of a suspended batch: its seed and its monitor go on */

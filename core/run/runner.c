@@ -2,7 +2,6 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "run/account.h"
-#include "run/pool/estimate.h"
 #include "run/runner_state.h"
 #include "store/intake.h"
 
@@ -12,7 +11,6 @@ enum { AWAY_TOLD = 60000 }; /* a server that is away is told so often */
 enum { FAILING = 3 };       /* turns that fail in a row are told in lists */
 enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
-enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
 enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
 enum { STRAYS_WAIT = 10000, STRAYS_IDLE = 500, STRAYS_BUSY = 20 };
 enum { PAGES_IDLE = 250, PAGES_BUSY = 3000 }; /* of the log, before a checkpoint */
@@ -129,34 +127,6 @@ static void count(struct runner *runner, const struct turn *turn) {
     mutex_unlock(&runner->mutex);
 }
 
-static bool probes(struct runner *runner, time_ms now) {
-    if (runner->stage != WORKING || runner->paused || now < runner->yield_at)
-        return false;
-    bool late = client_late(runner->client);
-    runner->yield_at = now + (late ? YIELD_WAIT : HORIZON);
-    return late;
-}
-
-struct yielding {
-    const struct runner *runner;
-    const struct turn *turn;
-    time_ms now;
-};
-
-/* To another executor, or for a job of higher priority that is ready. */
-static bool yields(void *arg, const struct job *job) {
-    const struct yielding *yielding = arg;
-    const struct runner *runner = yielding->runner;
-    const struct turn *turn = yielding->turn;
-    bool better = runner->settings.by_priority && turn->left && turn->best.priority > job->priority;
-    return better || store_shared(runner->store, job, yielding->now);
-}
-
-static void yield(struct runner *runner, const struct turn *turn) {
-    struct yielding yielding = {runner, turn, clock_now(runner->options.clock)};
-    client_yield(runner->client, yields, &yielding);
-}
-
 static void turned(struct runner *runner, const struct turn *turn, time_ms now) {
     runner->errors = 0;
     server_back(runner, now);
@@ -183,13 +153,14 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
     if (turn->lapsed)
         client_lapse(runner->client);
     client_lease(runner->client, turns_lease(runner->turns));
+    yield_bounded(runner);
     if (turn->items) {
         CRASH_POINT("after_lock_commit");
         client_submit(runner->client, turn->items);
         CRASH_POINT("dispatched");
     }
     if (turn->probes)
-        yield(runner, turn);
+        yield_late(runner, turn);
     bool keep = turn->starved && turn->acquiring && turn->room > 0;
     if (keep || runner->keeps)
         keep = client_keep(runner->client, keep);
@@ -276,7 +247,7 @@ static void take_turn(struct runner *runner, time_ms now) {
     turn.bytes = room.bytes;
     turn.idle = room.idle;
     turn.horizon = room.horizon;
-    turn.probes = probes(runner, now);
+    turn.probes = yield_probes(runner, now);
     turn.acquiring = runner->stage == WORKING && atomic_load(&runner->stops) == 0 &&
                      (!runner->paused || (!turn.outcomes && !turns_pending(runner->turns)));
     turn.leaving = runner->stage != WORKING;

@@ -1,5 +1,5 @@
 /* runner_state.h - what a runner is made of; private to runner.c (its work),
- * runner_life.c (its beginning and its end) and the account. */
+ * yield.c (what it gives back), runner_life.c (its beginning and its end) and the account. */
 #ifndef MOONSHIFT_RUN_RUNNER_STATE_H
 #define MOONSHIFT_RUN_RUNNER_STATE_H
 
@@ -62,6 +62,7 @@ struct runner {
     int errors;           /* turns that failed, in a row */
     time_ms failing;      /* wall clock: since then, and the lists say so; 0: they do not */
     int64_t cuts;         /* the answer of store_cuts seen last */
+    int64_t definitions;  /* the same of store_definitions_number */
     struct error refused; /* of the turn that failed last */
     struct error fatal;
     struct error exhausted; /* why it ended itself: too many runs do not end */
@@ -75,6 +76,16 @@ struct runner {
 
 /* Brings the status up to date. */
 void runner_publish(struct runner *runner);
+
+/* ---- yield.c ---- */
+
+/* True if the turn is to say what is ready: a job has waited for too long. */
+bool yield_probes(struct runner *runner, time_ms now);
+/* Gives such jobs back, to another executor or for a job of higher priority that is ready. */
+void yield_late(struct runner *runner, const struct turn *turn);
+/* Gives what waits of definitions with a limit or a rate back, if definitions have changed since
+ * the last turn: it was taken by the older ones. */
+void yield_bounded(struct runner *runner);
 
 /* ---- runner_life.c ---- */
 

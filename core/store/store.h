@@ -344,6 +344,11 @@ static inline bool store_best(struct store *store, const struct acquire *acquire
  * handler, and range and categories let it. */
 bool store_shared(const struct store *store, const struct job *job, time_ms now);
 
+/* Changes whenever a definition does, as the last transaction saw it. */
+int64_t store_definitions_number(const struct store *store);
+/* A limit or a rate decides when a job like this one starts. */
+bool store_bounded(const struct store *store, const struct job *job);
+
 /* What the last store_acquire met beside jobs. */
 struct store_acquire_stats {
     int lock_failures; /* candidates that another writer changed meanwhile */

@@ -9,6 +9,8 @@ local query = require "moonshift.query"
 ---@field id integer
 ---@field name string the handler's name
 ---@field override? integer the priority that an operator has set
+---@field limit_override? integer|"none"|table the limit that an operator has set
+---@field rate_override? string the rate that an operator has set, or "none"
 local Definition = {}
 Definition.__index = Definition
 Definition.__name = "moonshift.definition"
@@ -63,6 +65,50 @@ function Definition:clear_override(given)
   return operate(self, "clear_override", {}, given)
 end
 
+--- Sets how many of its jobs run at once, before the handler's own limit. A plain number counts as
+--- the own limit does: for each executor, or over all. It holds at once, and after each reload.
+---@param limit integer|"none"|{ cluster: integer }
+---@param given? moonshift.dry_options
+---@return integer? touched 0; nil on failure
+---@return any note the message of a failure
+---@return moonshift.code? code of a failure
+function Definition:override_limit(limit, given)
+  given = options.only(given, "override_limit", { dry_run = "flag" })
+  return operate(self, "override_limit", { limit = limit }, given)
+end
+
+--- Lets the handler's own limit hold again.
+---@param given? moonshift.dry_options
+---@return integer? touched 0; nil on failure
+---@return any note the message of a failure
+---@return moonshift.code? code of a failure
+function Definition:clear_limit(given)
+  given = options.only(given, "clear_limit", { dry_run = "flag" })
+  return operate(self, "clear_limit", {}, given)
+end
+
+--- Sets how many of its jobs may start in a time, such as "10/PT1M", before the handler's own rate.
+--- It holds at once, and after each reload.
+---@param rate string a rate, or "none"
+---@param given? moonshift.dry_options
+---@return integer? touched 0; nil on failure
+---@return any note the message of a failure
+---@return moonshift.code? code of a failure
+function Definition:override_rate(rate, given)
+  given = options.only(given, "override_rate", { dry_run = "flag" })
+  return operate(self, "override_rate", { rate = options.value(rate, "rate", "text") }, given)
+end
+
+--- Lets the handler's own rate hold again.
+---@param given? moonshift.dry_options
+---@return integer? touched 0; nil on failure
+---@return any note the message of a failure
+---@return moonshift.code? code of a failure
+function Definition:clear_rate(given)
+  given = options.only(given, "clear_rate", { dry_run = "flag" })
+  return operate(self, "clear_rate", {}, given)
+end
+
 --- Lets later jobs be created suspended.
 ---@param given? moonshift.suspension_options
 ---@return integer? touched how many jobs, or the id of a batch; nil on failure
@@ -85,10 +131,12 @@ function Definition:activate(given)
     { include_jobs = given.include_jobs, at = given.at }, given)
 end
 
--- `row` as the store tells it; its override_priority is `override` here, beside the method.
+-- `row` as the store tells it; what is overridden has other names here, beside the methods.
 function definitions.new(engine, row)
   row.engine = engine
   row.override, row.override_priority = row.override_priority, nil
+  row.limit_override, row.override_limit = row.override_limit, nil
+  row.rate_override, row.override_rate = row.override_rate, nil
   return setmetatable(row, Definition)
 end
 

@@ -22,7 +22,8 @@ local ENGINE = {
 }
 local BATCH = { delete = {}, suspend = {} }
 local DEFINITION = {
-  activate = {}, clear_override = {}, override_priority = { 1 }, set_retries = { 1 }, suspend = {},
+  activate = {}, clear_limit = {}, clear_override = {}, clear_rate = {}, override_limit = { 1 },
+  override_priority = { 1 }, override_rate = { "1/1m" }, set_retries = { 1 }, suspend = {},
 }
 
 describe("an option of a method", function()

@@ -408,6 +408,27 @@ int client_yield(struct client *client, bool (*wanted)(void *arg, const struct j
     return count;
 }
 
+static bool has_wanted(void *arg, const struct work_item *item) {
+    const struct walk *walk = arg;
+    const struct job *job = goes_on(item) ? NULL : item->jobs;
+    while (job && !walk->goes(walk->arg, job))
+        job = job->next;
+    return job != NULL;
+}
+
+void client_return(struct client *client, bool (*wanted)(void *arg, const struct job *job),
+                   void *arg) {
+    struct walk walk = {.goes = wanted, .arg = arg};
+    struct queue found;
+    queue_init(&found);
+    mutex_lock(&client->pool->mutex);
+    queue_pull(&client->suspects, has_wanted, &walk, &found);
+    queue_pull(&client->queue, has_wanted, &walk, &found);
+    forget(client, found.first);
+    mutex_unlock(&client->pool->mutex);
+    threads_give_back(client, queue_take(&found), false);
+}
+
 void client_lapse(struct client *client) {
     atomic_fetch_add(&client->lapses, 1);
     give_back_all(client);

@@ -63,6 +63,9 @@ bool client_late(struct client *client);
  * Returns the number of items. */
 int client_yield(struct client *client, bool (*wanted)(void *arg, const struct job *job),
                  void *arg);
+/* Gives those that wait back, however long they have, of which `wanted` is true for a job. */
+void client_return(struct client *client, bool (*wanted)(void *arg, const struct job *job),
+                   void *arg);
 /* Lets jobs begin until this monotonic instant. Later they are given back, as their locks may be
  * lost. */
 void client_lease(struct client *client, time_ms until);

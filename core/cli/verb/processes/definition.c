@@ -62,6 +62,19 @@ static const struct flag priority_flags[] = {
     {0},
 };
 
+static const struct flag limit_flags[] = {
+    {"--cluster", NULL, "counted over all executors together"},
+    {"--clear", NULL, "its own limit holds again"},
+    COMMAND_FLAGS,
+    {0},
+};
+
+static const struct flag rate_flags[] = {
+    {"--clear", NULL, "its own rate holds again"},
+    COMMAND_FLAGS,
+    {0},
+};
+
 static const struct flag suspension_flags[] = {
     {"--include-jobs", NULL, "also the jobs there are", FLAG_MEMBER},
     {"--at", "TIME", "then, not now", FLAG_MEMBER},
@@ -97,6 +110,53 @@ static bool priority_run(struct cli *cli, const struct flags *flags, struct erro
     return give_command(cli, flags, command, "changed", error);
 }
 
+/* "5", perhaps with --cluster, or "none". NULL: refused. */
+static json_t *limit_value(const struct flags *flags, struct error *error) {
+    const char *word = flags->words[1];
+    int64_t limit = 0;
+    bool none = strcmp(word, "none") == 0, cluster = flags_has(flags, "--cluster");
+    if (none && !cluster)
+        return json_string(word);
+    if (none || !flags_number("limit", word, 1, INT32_MAX, &limit, NULL)) {
+        error_set(
+            error, ERROR_USAGE,
+            "definition limit: got \"%.40s\" (expected a whole number from 1, or none without "
+            "--cluster; none may start while it is suspended: definition suspend)",
+            word);
+        return NULL;
+    }
+    return cluster ? json_pack("{sI}", "cluster", (json_int_t)limit) : json_integer(limit);
+}
+
+/* NAME VALUE or NAME --clear. */
+static bool override_run(struct cli *cli, const struct flags *flags, const char *key,
+                         struct error *error) {
+    bool clear = flags_has(flags, "--clear"), limit = strcmp(key, "limit") == 0;
+    char verb[32];
+    if (clear == (flags->word_count > 1) || (clear && limit && flags_has(flags, "--cluster")))
+        return error_set(error, ERROR_USAGE, "%s: expected either %s, or --clear",
+                         flags->command->name,
+                         limit ? "N, perhaps with --cluster" : "a rate such as 10/1m");
+    json_t *value = NULL;
+    if (!clear)
+        value = limit ? limit_value(flags, error) : json_string(flags->words[1]);
+    if (!clear && !value)
+        return !error->code && error_no_memory(error);
+    snprintf(verb, sizeof verb, "%s_%s", clear ? "clear" : "override", key);
+    json_t *command = command_new(flags, verb);
+    if (command && value)
+        json_put(command, key, value);
+    return give_command(cli, flags, command, "changed", error);
+}
+
+static bool limit_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return override_run(cli, flags, "limit", error);
+}
+
+static bool rate_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return override_run(cli, flags, "rate", error);
+}
+
 const struct cli_command definition_commands[] = {
     {"definition list", "[--suspended] [--overridden] …", "list definitions and their jobs", "",
      list_flags, 0, 0, false, false, list_run, &listing},
@@ -106,6 +166,13 @@ const struct cli_command definition_commands[] = {
      "override the priority of its jobs",
      "Goes before the definition's own, for jobs created from now on.", priority_flags, 1, 2, false,
      false, priority_run},
+    {"definition limit", "NAME N|none [--cluster] | NAME --clear", "override how many run at once",
+     "Goes before the definition's own limit, at once and after each reload. A plain number counts "
+     "as the own limit does.",
+     limit_flags, 1, 2, false, false, limit_run},
+    {"definition rate", "NAME N/SPAN|none | NAME --clear", "override how many start in a time",
+     "Goes before the definition's own rate, at once and after each reload.", rate_flags, 1, 2,
+     false, false, rate_run},
     {"definition suspend", "NAME [--include-jobs] [--at TIME]", "create its jobs suspended", "",
      suspension_flags, 1, 1, false, false, operate_run},
     {"definition activate", "NAME [--include-jobs] [--at TIME]", "end its suspension", "",

@@ -42,6 +42,10 @@ static const struct {
     {"definition show", LINE("definition show mail")},
     {"definition priority",
      LINE("definition priority mail 50 --cascade") LINE("definition priority mail --clear")},
+    {"definition limit",
+     LINE("definition limit mail 2") LINE("definition limit mail 5 --cluster")
+         LINE("definition limit mail none") LINE("definition limit mail --clear")},
+    {"definition rate", LINE("definition rate mail 10/1m") LINE("definition rate mail --clear")},
     {"definition suspend", LINE("definition suspend mail --include-jobs")
                                LINE("definition suspend mail --at \"today 22:00\"")},
     {"definition activate", LINE("definition activate mail --include-jobs")},

@@ -182,8 +182,8 @@ static const struct filter definition_filters[] = {
     {"name", "NAME,…", "these definitions"},
     {"deployment", "ID,…", "of these deployments"},
     {"suspended", "[BOOL]", "suspended", filter_flag, "suspended<>0"},
-    {"overridden", "[BOOL]", "with a priority of the store's", filter_flag,
-     "override_priority IS NOT NULL"},
+    {"overridden", "[BOOL]", "with a priority, limit or rate of the store's", filter_flag,
+     "coalesce(override_priority, override_limit) IS NOT NULL OR override_rate IS NOT NULL"},
     {"process", NULL, NULL, filter_process},
     {"activity", NULL, NULL, filter_activity},
     {"handler", NULL, NULL, filter_texts, "name"},
@@ -197,6 +197,8 @@ static const struct ask_column definition_columns[] = {
     {"deployment", ASK_INTEGER, "deployment", ASK_BOTH},
     {"suspended", ASK_FLAG, "suspended", ASK_SORT},
     {"override_priority", ASK_INTEGER, "override_priority", ASK_SORT, "OVERRIDE"},
+    {"override_limit", ASK_VALUE, NULL, ASK_SHOW, "LIMIT"},
+    {"override_rate", ASK_TEXT, NULL, ASK_SHOW, "RATE"},
     {"counts", ASK_OBJECT, NULL, ASK_SHOW, "JOBS"},
     {"file", ASK_TEXT, NULL, ASK_SHOW},
     {"priority", ASK_VALUE, NULL, ASK_SHOW},
@@ -217,7 +219,18 @@ static const struct ask_column definition_columns[] = {
 
 const struct ask_table definition_table = {
     "definitions", definition_columns, definition_filters,
-    .shown = "id,name,priority=?,override_priority?,suspended=,counts?"};
+    .shown =
+        "id,name,priority=?,override_priority?,override_limit?,override_rate?,suspended=,counts?"};
+
+/* As a file says it: 5, { cluster = 5 }; and "none". */
+static json_t *limit_override(struct row *row, int column) {
+    if (row_null(row, column))
+        return json_null();
+    int64_t limit = row_int(row, column);
+    if (limit < 0)
+        return json_pack("{sI}", "cluster", (json_int_t)-limit);
+    return limit ? json_integer(limit) : json_string("none");
+}
 
 static json_t *definition_read(struct store *store, struct row *row, struct error *error) {
     const char *text = row_text(row, 3);
@@ -230,6 +243,8 @@ static json_t *definition_read(struct store *store, struct row *row, struct erro
         json_put(object, "name", query_column(row, 1)) &&
         json_put(object, "deployment", query_column(row, 2)) &&
         json_put(object, "override_priority", query_column(row, 4)) &&
+        json_put(object, "override_limit", limit_override(row, 6)) &&
+        json_put(object, "override_rate", query_column(row, 7)) &&
         json_put(object, "suspended", json_boolean(row_int32(row, 5))))
         return object;
     db_no_memory(&store->db, error);
@@ -241,8 +256,8 @@ static json_t *definitions_list(struct store *store, const json_t *filters,
                                 const struct store_page *page, struct error *error) {
     struct query query = {0};
     json_t *rows = NULL;
-    query_add(&query, "SELECT id, name, deployment, properties, override_priority, suspended"
-                      " FROM definition");
+    query_add(&query, "SELECT id, name, deployment, properties, override_priority, suspended,"
+                      " override_limit, override_rate FROM definition");
     if (query_where(&query, filters, &definition_table, error) &&
         query_page(&query, page, &definition_table, error))
         rows = query_rows(&query, store, "definitions", definition_read, error);

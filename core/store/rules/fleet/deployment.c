@@ -325,13 +325,22 @@ static bool deploy_called(struct store *store, struct store_deployment *deployme
 static bool deploy_definitions(struct store *store, const struct store_deployment *deployment,
                                int64_t id, struct error *error) {
     for (size_t i = 0; i < deployment->definitions->count; i++)
-        if (!deploy_definition(store, &deployment->definitions->list[i], id, error) ||
-            !place_recount(store, &deployment->definitions->list[i], error) ||
-            !rate_limit_deploy(store, &deployment->definitions->list[i], error))
+        if (!deploy_definition(store, &deployment->definitions->list[i], id, error))
             return false;
     CRASH_POINT("deploy_defined");
-    store->meta.catalog = store->stored.catalog + 1;
-    store->catalog.version = 0;
+    return catalog_changed(store, error);
+}
+
+/* An operator's limit and rate hold, whatever the folder says. */
+static bool deploy_counts(struct store *store, const struct store_deployment *deployment,
+                          struct error *error) {
+    for (size_t i = 0; i < deployment->definitions->count; i++) {
+        const struct catalog_definition *definition =
+            catalog_definition(&store->catalog, deployment->definitions->list[i].name);
+        if (definition && (!place_recount(store, definition, error) ||
+                           !rate_limit_count(store, definition, error)))
+            return false;
+    }
     return true;
 }
 
@@ -363,7 +372,7 @@ static bool deploy_write(struct store *store, struct store_deployment *deploymen
         !deploy_current(store, deployment->name, *id, error))
         return false;
     if (!deploy_definitions(store, deployment, *id, error) ||
-        !deploy_files(store, deployment, *id, error) || !catalog_refresh(store, error))
+        !deploy_counts(store, deployment, error) || !deploy_files(store, deployment, *id, error))
         return false;
     CRASH_POINT("deploy_filed");
     if (!schedules_write(store, deployment, *id, now, error))

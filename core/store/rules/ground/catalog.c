@@ -33,6 +33,17 @@ static bool catalog_is_stock(const char *name) {
     return embedded_find(path) != NULL;
 }
 
+/* What an operator has set goes before what its file says. */
+static void catalog_read_overrides(struct catalog_definition *definition, struct row *row) {
+    if (!row_null(row, 6)) {
+        int64_t limit = row_int(row, 6);
+        definition->limit = limit > 0 ? limit : 0;
+        definition->cluster_limit = limit < 0 ? -limit : 0;
+    }
+    if (!row_null(row, 7)) /* what is no rate is "none" */
+        rate_parse(row_text(row, 7), &definition->rate, NULL);
+}
+
 /* What a definition says of all its jobs. */
 static bool catalog_read_properties(struct catalog *catalog, struct catalog_definition *definition,
                                     const json_t *properties) {
@@ -42,10 +53,10 @@ static bool catalog_read_properties(struct catalog *catalog, struct catalog_defi
     definition->cluster_limit = json_integer_value(json_object_get(limit, "cluster"));
     definition->backlog = json_integer_value(json_object_get(properties, "backlog"));
     definition->lane_backlog = json_integer_value(json_object_get(properties, "lane_backlog"));
-    catalog->limited = catalog->limited || definition->limit || definition->cluster_limit;
+    definition->cluster = definition->cluster_limit != 0;
     catalog->backlogs = catalog->backlogs || definition->backlog || definition->lane_backlog;
-    if (rate && rate_parse(rate, &definition->rate, NULL))
-        catalog->paced = true;
+    if (rate)
+        rate_parse(rate, &definition->rate, NULL);
     if (definition->name && strcmp(definition->name, HOOK_HANDLER) == 0)
         catalog->hooks |= hook_events_read(json_object_get(properties, "hooks"));
     return definition->name != NULL;
@@ -81,6 +92,9 @@ static bool catalog_read_definition(struct catalog *catalog, struct row *row) {
     const char *key = process_key(row_text(row, 1), &size);
     bool fine = catalog_read_properties(catalog, read, properties);
     json_decref(properties);
+    catalog_read_overrides(read, row);
+    catalog->limited = catalog->limited || read->limit || read->cluster_limit;
+    catalog->paced = catalog->paced || read->rate.count;
     return fine && (!key || (read->process = strndup(key, size)));
 }
 
@@ -159,8 +173,8 @@ bool catalog_refresh(struct store *store, struct error *error) {
     catalog_clear(catalog);
     struct row *definitions =
         db_query(db, error,
-                 "SELECT id, name, deployment, override_priority, suspended, properties"
-                 " FROM definition ORDER BY name",
+                 "SELECT id, name, deployment, override_priority, suspended, properties,"
+                 " override_limit, override_rate FROM definition ORDER BY name",
                  "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;

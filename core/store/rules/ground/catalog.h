@@ -11,10 +11,12 @@
 struct catalog_definition {
     int64_t id, deployment; /* deployment 0: never deployed */
     int64_t override_priority;
-    int64_t limit, cluster_limit;  /* jobs locked at once, by one executor and by all; 0: any */
+    /* Jobs locked at once, by one executor and by all; 0: any. An operator's go before its own. */
+    int64_t limit, cluster_limit;
     int64_t backlog, lane_backlog; /* jobs that may wait; 0: no limit */
-    struct rate rate;              /* count 0: any */
+    struct rate rate;              /* count 0: any; an operator's goes before its own */
     bool overridden, suspended;
+    bool cluster;  /* the limit in its file counts over all executors */
     bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
     char *process; /* the key of the process that its jobs are of; NULL: none */

@@ -107,3 +107,11 @@ void limits_share(struct limits *limits, int64_t definition) {
 bool limits_full(struct store *store, const struct catalog_stream *stream, struct error *error) {
     return limits_paced(store, stream->definition, error) >= 0;
 }
+
+int64_t store_definitions_number(const struct store *store) {
+    return store->catalog.version;
+}
+
+bool store_bounded(const struct store *store, const struct job *job) {
+    return limit_of(store, job->stream) || rate_limit_of(store, job->stream);
+}

@@ -218,7 +218,8 @@ bool place_uncount_owner(struct store *store, int64_t owner, struct error *error
     return true;
 }
 
-bool place_recount(struct store *store, const struct definition *definition, struct error *error) {
+bool place_recount(struct store *store, const struct catalog_definition *definition,
+                   struct error *error) {
     if (!definition->limit && !definition->cluster_limit)
         return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1", "i",
                       definition->id);

@@ -128,7 +128,8 @@ bool places_uncounted(struct store *store, struct error *error);
 bool place_uncount_owner(struct store *store, int64_t owner, struct error *error);
 /* Counts the locked jobs of a definition as its new deployment says: by a limit, or not at all.
  * Those that share a place count by themselves, too, until they have ended. */
-bool place_recount(struct store *store, const struct definition *definition, struct error *error);
+bool place_recount(struct store *store, const struct catalog_definition *definition,
+                   struct error *error);
 
 /* ---- lane ---- */
 

@@ -150,6 +150,8 @@ bool rate_limit_ended(struct store *store, const struct catalog_definition *defi
     struct rate_clock *clock = &store->rate_clock;
     const struct job *job = outcome->job;
     const struct rate *rate = &definition->rate;
+    if (!job->counted_at) /* locked before the definition had a rate */
+        return true;
     if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE)
         return rate_limit_free(store, definition, job, error);
     if (!clock->anchored || !store->self.steady)
@@ -203,10 +205,10 @@ bool rate_limit_left(struct store *store, const struct catalog_definition *defin
     return *left > 0 || rate_limit_next(store, definition, all, at, error);
 }
 
-/* ---- deployment ---- */
+/* ---- a new rate ---- */
 
-bool rate_limit_deploy(struct store *store, const struct definition *definition,
-                       struct error *error) {
+bool rate_limit_count(struct store *store, const struct catalog_definition *definition,
+                      struct error *error) {
     if (!definition->rate.count)
         return db_run(&store->db, error, "DELETE FROM rate WHERE definition=?1", "i",
                       definition->id);

@@ -50,9 +50,9 @@ static inline bool rate_limit_end(struct store *store, const struct outcome *out
     return !definition || rate_limit_ended(store, definition, outcome, error);
 }
 
-/* Begins to count the starts of a definition as it is deployed, or ends it. */
-bool rate_limit_deploy(struct store *store, const struct definition *definition,
-                       struct error *error);
+/* Begins to count the starts of a definition whose rate is new, or ends it. */
+bool rate_limit_count(struct store *store, const struct catalog_definition *definition,
+                      struct error *error);
 
 extern const struct txn_hook rate_limit_hook;
 

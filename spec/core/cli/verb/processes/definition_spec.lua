@@ -38,6 +38,14 @@ describe("definition", function()
       assert.truthy(output:find("work +3 +9 +no +1 ready\n"), output)
     end)
 
+    it("shows limits and rates of operators", function()
+      place.run("definition", "limit", "work", "2", "--cluster")
+      place.run("definition", "rate", "work", "10/1m")
+      local _, output = place.run("definition", "list", "--overridden")
+      assert.truthy(output:find("NAME +PRIORITY +LIMIT +RATE +SUSPENDED +JOBS\n"), output)
+      assert.truthy(output:find('work +3 +{"cluster":2} +10/PT1M +no', 1), output)
+    end)
+
     it("is one document with --json", function()
       local _, output = place.run("definition", "list", "--json", "--sort", "name:desc",
         "--limit", "1")
@@ -96,6 +104,31 @@ describe("definition", function()
         { refused("priority", "work", "high") })
       assert.same({ 4, 'moonshift: unknown definition "wrk"\n' },
         { refused("priority", "wrk", "1") })
+    end)
+  end)
+
+  describe("limit and rate", function()
+    it("say what they have done", function()
+      for _, words in ipairs {
+        { "another limit", "limit", "work", "none" },
+        { "its own limit again", "limit", "work", "--clear" },
+        { "another rate", "rate", "work", "10/1m" },
+        { "its own rate again", "rate", "work", "--clear" },
+      } do
+        local status, output = place.run("definition", table.unpack(words, 2))
+        assert.same({ 0, 'definition "work" has ' .. words[1] .. "\n" }, { status, output })
+      end
+    end)
+
+    it("refuse what means nothing, and say what stops all", function()
+      local _, zero = refused("limit", "work", "0")
+      assert.truthy(zero:find('got "0" (expected a whole number from 1', 1, true), zero)
+      assert.truthy(zero:find("definition suspend", 1, true), zero)
+      assert.equal(2, (refused("limit", "work", "none", "--cluster")))
+      assert.equal(2, (refused("limit", "work", "3", "--clear")))
+      assert.equal(2, (refused("rate", "work")))
+      assert.equal(2, (refused("rate", "work", "often")))
+      assert.equal(4, (refused("limit", "wrk", "3")))
     end)
   end)
 
