@@ -49,6 +49,12 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
+static const char *skip_blanks(const char *at) {
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -81,13 +87,80 @@ static bool read_number(struct reader *reader, const char *what, int min, int ma
     return refuse(reader, start, problem);
 }
 
+/* ---- what other programs write ---- */
+
+#define SPREAD "write one value, and jitter = \"PT1H\" beside the cycle"
+
+/* "Mon" of "Monday" was read; a longer beginning of the name is not taken for another word. */
+static bool refuse_long_name(const struct reader *reader, const char *name) {
+    static const char *const whole[] = {"January",   "February", "March",  "April",     "May",
+                                        "June",      "July",     "August", "September", "October",
+                                        "November",  "December", "Sunday", "Monday",    "Tuesday",
+                                        "Wednesday", "Thursday", "Friday", "Saturday"};
+    const char *word = reader->at;
+    char problem[96];
+    size_t size = 3;
+    while (upper(word[size]) >= 'A' && upper(word[size]) <= 'Z')
+        size++;
+    for (size_t i = 0; size > 3 && i < sizeof whole / sizeof *whole; i++)
+        if (size <= strlen(whole[i]) && !strncasecmp(whole[i], word, size)) {
+            snprintf(problem, sizeof problem, "names have three letters (write %.3s for %.*s)",
+                     name, (int)size, word);
+            return refuse(reader, word, problem);
+        }
+    return true;
+}
+
+/* A random value, of cronie and systemd or of Jenkins, where a value is expected or ends. */
+static bool refuse_spread(const struct reader *reader) {
+    const char *at = reader->at;
+    if (*at == '~')
+        return refuse(reader, at, "a random value is no date of a cycle (" SPREAD ")");
+    return upper(*at) != 'H' || !strchr("/,( \t", at[1]) ||
+           refuse(reader, at, "H is of Jenkins, a value for each job (" SPREAD ")");
+}
+
+static bool refuse_zone(const struct reader *reader) {
+    const char *zone = strchr(reader->at, '=');
+    size_t name = zone ? (size_t)(zone - reader->at) : 0;
+    char problem[200];
+    if ((name != 2 || strncasecmp(reader->at, "TZ", name) != 0) &&
+        (name != 7 || strncasecmp(reader->at, "CRON_TZ", name) != 0))
+        return true;
+    int size = (int)strcspn(++zone, " \t");
+    snprintf(problem, sizeof problem,
+             "the zone stands beside the cycle (write zone = \"%.*s\", on the command line "
+             "--zone %.*s)",
+             size < 40 ? size : 40, zone, size < 40 ? size : 40, zone);
+    return refuse(reader, reader->at, problem);
+}
+
+/* "@every 5m" is a repetition. */
+static bool refuse_every(const struct reader *reader) {
+    static const char every[] = "@every";
+    char problem[96];
+    if (strncasecmp(reader->at, every, sizeof every - 1) != 0)
+        return true;
+    const char *span = skip_blanks(reader->at + sizeof every - 1);
+    int size = (int)strcspn(span, " \t");
+    if (size == 0 || size > 40)
+        span = "5m", size = 2;
+    snprintf(problem, sizeof problem, "a span is a cycle of its own (write \"R/%.*s\")", size,
+             span);
+    return refuse(reader, reader->at, problem);
+}
+
 static bool read_value(struct reader *reader, int *value) {
     enum field field = reader->field;
     const char *names = fields[field].names;
     if (is_digit(*reader->at))
         return read_number(reader, fields[field].name, fields[field].min, fields[field].max, value);
+    if (!refuse_spread(reader))
+        return false;
     for (int i = 0; names[3 * i]; i++)
         if (!strncasecmp(reader->at, names + 3 * i, 3)) {
+            if (!refuse_long_name(reader, names + 3 * i))
+                return false;
             reader->at += 3;
             *value = fields[field].min + i;
             return true;
@@ -244,6 +317,8 @@ static bool read_field(struct reader *reader, enum field field) {
         if (!read_item(reader))
             return false;
         if (!ends_item(*reader->at)) {
+            if (!refuse_spread(reader))
+                return false;
             snprintf(problem, sizeof problem, "expected a comma or the end of the %s",
                      fields[field].name);
             return refuse(reader, reader->at, problem);
@@ -251,12 +326,6 @@ static bool read_field(struct reader *reader, enum field field) {
         if (!take(reader, ','))
             return true;
     }
-}
-
-static const char *skip_blanks(const char *at) {
-    while (is_blank(*at))
-        at++;
-    return at;
 }
 
 /* The number of fields, or 0 after an error at the first that is missing or too many. */
@@ -317,6 +386,8 @@ static bool read_macro(struct reader *reader) {
             struct reader inner = {macros[i].text, macros[i].text, MINUTE, reader->cron, NULL};
             return read_fields(&inner);
         }
+    if (!refuse_every(reader))
+        return false;
     return refuse(reader, reader->at,
                   "expected @yearly, @monthly, @weekly, @daily, @hourly or fields");
 }
@@ -324,5 +395,7 @@ static bool read_macro(struct reader *reader) {
 bool cron_parse(const char *text, struct cron *cron, struct error *error) {
     struct reader reader = {text, skip_blanks(text), MINUTE, cron, error};
     *cron = (struct cron){0};
+    if (!refuse_zone(&reader))
+        return false;
     return *reader.at == '@' ? read_macro(&reader) : read_fields(&reader);
 }

@@ -1,4 +1,5 @@
 #include "time/cycle.h"
+#include <ctype.h>
 #include <string.h>
 
 #define PARTS_MAX 2
@@ -200,6 +201,19 @@ static bool refuse_single(const char *text, struct error *error) {
     return true;
 }
 
+/* "r3/pt1h": letters of durations and of instants are capitals. */
+static bool refuse_small(const char *text, struct error *error) {
+    char capitals[100];
+    size_t size = strlen(text), digits = strspn(text + (size > 0), "0123456789");
+    if (text[0] != 'r' || text[1 + digits] != '/' || size >= sizeof capitals)
+        return true;
+    bool iso = strpbrk(text, "pP") != NULL;
+    for (size_t i = 0; i <= size; i++)
+        capitals[i] = (char)(i == 0 || iso ? toupper((unsigned char)text[i]) : text[i]);
+    return error_set(error, ERROR_INVALID, "cycle \"%s\": expected capitals (write \"%s\")", text,
+                     capitals);
+}
+
 bool cycle_parse(const char *text, const struct zone *zone, time_ms origin, struct cycle *cycle,
                  struct error *error) {
     *cycle = (struct cycle){
@@ -210,7 +224,8 @@ bool cycle_parse(const char *text, const struct zone *zone, time_ms origin, stru
         cycle->first = cycle_next(cycle, TIME_NONE);
         return true;
     }
-    if (!refuse_single(text, error) || !cron_parse(text, &cycle->cron, error))
+    if (!refuse_small(text, error) || !refuse_single(text, error) ||
+        !cron_parse(text, &cycle->cron, error))
         return false;
     cycle->is_cron = true;
     cycle->first = cycle_next(cycle, origin);

@@ -15,6 +15,10 @@ end
 local FIELDS = "expected 5 fields, 6 with the seconds first or 7 with the year last, not %d"
   .. " (position %d)"
 
+local SPREAD = '(write one value, and jitter = "PT1H" beside the cycle) '
+local RANDOM = "a random value is no date of a cycle " .. SPREAD
+local JENKINS = "H is of Jenkins, a value for each job " .. SPREAD
+
 describe("a cron text", function()
   it("has five fields, or six with the seconds first", function()
     same("30 8 * * *", "0 30 8 * * *")
@@ -101,7 +105,21 @@ describe("a cron text", function()
     ["0 0 * MON *"] = "expected a month (1-12 or JAN-DEC) (position 7)",
     ["0 0 * * L"] = "expected a weekday (0-7 or SUN-SAT, FRIL, FRI#2) (position 9)",
     ["0 0 * * MO"] = "expected a weekday (0-7 or SUN-SAT, FRIL, FRI#2) (position 9)",
-    ["0 0 * MARCH *"] = "expected a comma or the end of the month (position 10)",
+    ["0 0 * MARCH *"] = "names have three letters (write MAR for MARCH) (position 7)",
+    ["0 9 * * monday-friday"] = "names have three letters (write MON for monday) (position 9)",
+    ["0 9 1 Sept *"] = "names have three letters (write SEP for Sept) (position 7)",
+    ["0 0 * MARX *"] = "expected a comma or the end of the month (position 10)",
+    ["~ 3 * * *"] = RANDOM .. "(position 1)",
+    ["0~59 3 * * *"] = RANDOM .. "(position 2)",
+    ["H/15 * * * *"] = JENKINS .. "(position 1)",
+    ["0 H * * *"] = JENKINS .. "(position 3)",
+    ["H(0-29)/10 * * * *"] = JENKINS .. "(position 1)",
+    ["TZ=Asia/Tokyo 0 3 * * *"] = 'the zone stands beside the cycle (write zone = "Asia/Tokyo",'
+      .. " on the command line --zone Asia/Tokyo) (position 1)",
+    ["CRON_TZ=UTC 0 3 * * *"] = 'the zone stands beside the cycle (write zone = "UTC",'
+      .. " on the command line --zone UTC) (position 1)",
+    ["@every 1h30m"] = 'a span is a cycle of its own (write "R/1h30m") (position 1)',
+    ["@every"] = 'a span is a cycle of its own (write "R/5m") (position 1)',
     ["0 0 * * MON#1-2"] = "expected a comma or the end of the weekday (position 14)",
     ["5L * * * *"] = "expected a comma or the end of the minute (position 2)",
     ["0 15W * * *"] = "expected a comma or the end of the hour (position 5)",

@@ -135,6 +135,8 @@ describe("a cycle", function()
   for text, problem in pairs {
     ["PT5M"] = 'does not repeat (write "R/PT5M", or use after for one run)',
     ["2026-01-01"] = "does not repeat (use at for one run)",
+    ["r3/pt1h"] = 'expected capitals (write "R3/PT1H")',
+    ["r/5m"] = 'expected capitals (write "R/5m")',
     ["R"] = 'expected / and a duration, as in "R3/PT1H" (position 2)',
     ["RPT1H"] = 'expected / and a duration, as in "R3/PT1H" (position 2)',
     ["R-1/PT1H"] = 'expected / and a duration, as in "R3/PT1H" (position 2)',
