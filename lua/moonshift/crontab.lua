@@ -150,6 +150,23 @@ local function command_of(text)
   return table.concat(command), read ~= "" and read or nil
 end
 
+-- "cd / && run-parts DIRECTORY", perhaps behind "test -x PROGRAM ||" and in brackets: the same in
+-- fewer words, its directory, and what it does. nil: it is another command.
+local function parts_of(command)
+  local program, rest = command:match("^%s*test %-x (%S+)%s*||%s*(.-)%s*$")
+  rest = rest or command:match("^%s*(.-)%s*$")
+  rest = rest:match("^{%s*(.-)%s*;%s*}$") or rest:match("^%(%s*(.-)%s*%)$") or rest
+  local cwd, parts = rest:match("^cd (/%S*)%s*&&%s*(.+)$")
+  parts = parts or rest
+  local directory = (parts:match("^run%-parts([%w%s/_.=-]+)$") or ""):match("%s(/%S+)$")
+  if not directory then
+    return nil
+  end
+  return program and ("test -x %s || %s"):format(program, parts) or parts, cwd,
+    ("Runs each program in %s%s."):format(directory,
+      program and (", unless %s is there"):format(program) or "")
+end
+
 -- ---- the file ----
 
 local function quoted(text)
@@ -311,9 +328,11 @@ function Reader:run(line)
   for name, value in pairs(self.env) do
     env[name] = value
   end
+  local parts, cwd, what = parts_of(command)
+  self.comments[#self.comments + 1] = what
   local job = { line = self.line, source = line:gsub("%s+$", ""), comments = self.comments,
-    cycle = cycle, zone = self.zone, command = command, stdin = stdin,
-    shell = self.shell, user = user, cwd = "~", env = env }
+    cycle = cycle, zone = self.zone, command = parts or command, stdin = stdin,
+    shell = self.shell, user = user, cwd = cwd or "~", env = env }
   local name = unique_name(name_of(command, self.line), self.used)
   self.files[#self.files + 1] = { path = "schedules/" .. name .. ".lua", name = self.name,
     line = self.line,
@@ -337,7 +356,8 @@ end
 
 local function read_file(file, asked, into)
   local reader = setmetatable({ files = into.files, said = into.said, used = into.used, env = {},
-    comments = {}, line = 0, name = file.name, zone = asked.zone, system = asked.system,
+    comments = {}, line = 0, name = file.name, zone = asked.zone,
+    system = asked.system or file.system,
     dates = require "moonshift.dates" }, Reader)
   for line in (file.text .. "\n"):gmatch("(.-)\r?\n") do
     reader.line = reader.line + 1
@@ -345,10 +365,10 @@ local function read_file(file, asked, into)
   end
 end
 
--- read { files = { { name, text } }, zone, system }
+-- read { files = { { name, text, system } }, zone, system }
 -- -> { files = { { path, name, line, text } }, said = { { name, line, text } } }.
--- zone: of the machine that the crontab is of; nil: that of the folder. system: a user stands
--- before each command. What cannot be carried over is said by file and line.
+-- zone: of the machine that the crontab is of; nil: that of the folder. system, of a file or of
+-- all: a user stands before each command. What cannot be carried over is said by file and line.
 function crontab.read(asked)
   local into = { files = {}, said = {}, used = {} }
   for _, file in ipairs(asked.files) do

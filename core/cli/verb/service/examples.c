@@ -7,7 +7,7 @@ static const struct {
     const char *verb, *lines;
 } examples[] = {
     {"init", LINE("init shop") LINE("init")},
-    {"import crontab", LINE("import crontab my.crontab")},
+    {"import crontab", LINE("import crontab my.crontab") LINE("import crontab /etc/cron.d")},
     {"run", LINE("run shop --workers 8") LINE("run shop --drain") LINE("run shop --watch")
                 LINE("run shop --priority-range 50:   # urgent jobs only")},
     {"deploy", LINE("deploy shop")},

@@ -6,10 +6,12 @@
 #include "cli/shown/output.h"
 #include "cli/verb/service/new_file.h"
 #include "lua/lua_program.h"
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char settings_text[] = "-- Commands may run, and end after this at the latest.\n"
@@ -37,8 +39,8 @@ static char *machine_zone(void) {
     return zone;
 }
 
-/* { name, text } of a file, or of standard input. */
-static json_t *crontab_load(const char *path, struct error *error) {
+/* { name, text, system } of a file, or of standard input. */
+static json_t *crontab_load(const char *path, bool system, struct error *error) {
     bool input = strcmp(path, "-") == 0;
     size_t size = 0;
     char *text = input ? file_read_open(STDIN_FILENO, &size) : file_read(path, &size);
@@ -46,12 +48,49 @@ static json_t *crontab_load(const char *path, struct error *error) {
         error_set(error, ERROR_IO, "\"%s\": %s", path, strerror(errno));
         return NULL;
     }
-    json_t *file = json_pack("{ss so}", "name", input ? "standard input" : path, "text",
-                             strlen(text) == size ? json_stringn(text, size) : NULL);
+    json_t *file =
+        json_pack("{ss so sb}", "name", input ? "standard input" : path, "text",
+                  strlen(text) == size ? json_stringn(text, size) : NULL, "system", system);
     free(text);
     if (!file)
         error_set(error, ERROR_INVALID, "\"%s\": not a text in UTF-8", path);
     return file;
+}
+
+/* cron reads a file of a directory only if its name is made of these. */
+static int is_read(const struct dirent *entry) {
+    const char *name = entry->d_name;
+    bool plain = name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-")] == '\0';
+    if (!plain && *name != '.')
+        output_note("\"%s\" is passed over, as cron does for its name", name);
+    return plain;
+}
+
+/* The files of a directory such as /etc/cron.d, by their names: a user stands in each line. */
+static bool directory_load(const char *path, json_t *files, struct error *error) {
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, is_read, alphasort);
+    bool fine = count >= 0 || error_set(error, ERROR_IO, "\"%s\": %s", path, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char *name = NULL;
+        fine = fine &&
+               (asprintf(&name, "%s/%s", path, entries[i]->d_name) > 0 || error_no_memory(error));
+        json_t *file = fine ? crontab_load(name, true, error) : NULL;
+        fine = file && json_array_append_new(files, file) == 0;
+        free(name);
+        free(entries[i]);
+    }
+    free(entries);
+    return fine;
+}
+
+static bool word_load(const char *path, json_t *files, struct error *error) {
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return directory_load(path, files, error);
+    json_t *file = crontab_load(path, false, error);
+    return file && json_array_append_new(files, file) == 0;
 }
 
 /* What the program is asked: { files, zone, system }. A new reference. */
@@ -60,10 +99,8 @@ static json_t *question_make(const struct flags *flags, struct error *error) {
     char *zone = given ? NULL : machine_zone();
     json_t *files = json_array();
     bool fine = true;
-    for (int i = 0; fine && i < flags->word_count; i++) {
-        json_t *file = crontab_load(flags->words[i], error);
-        fine = file && json_array_append_new(files, file) == 0;
-    }
+    for (int i = 0; fine && i < flags->word_count; i++)
+        fine = word_load(flags->words[i], files, error);
     json_t *question = json_pack("{so ss* sb}", "files", files, "zone", given ? given : zone,
                                  "system", flags_has(flags, "--system"));
     free(zone);
@@ -156,8 +193,9 @@ static const struct flag import_flags[] = {
 };
 
 const struct cli_command import_commands[] = {
-    {"import crontab", "FILE|-… [--system] [--zone NAME]",
+    {"import crontab", "FILE|DIRECTORY|-… [--system] [--zone NAME]",
      "write a file of schedules/ for each line",
+     "Of a directory such as /etc/cron.d all files are read, with a user in each line.\n"
      "The files go into the folder of -C. One that is there already is refused, and then nothing\n"
      "is written. What cannot be carried over is said line by line.",
      import_flags, 1, -1, false, false, import_run},

@@ -112,6 +112,41 @@ MAILTO=""
       { schedule("x").payload.user, schedule("x").payload.command })
   end)
 
+  it("reads a directory as cron does, with a user in each line", function()
+    os.execute(("mkdir -p '%s/cron.d/sub'"):format(place.path))
+    for name, text in pairs { ["php"] = "9 * * * * www-data /opt/clean\n", ["e2scrub_all"] =
+      "10 3 * * * root /sbin/e2scrub -A\n", ["old.dpkg-old"] = "1 1 * * * root /bin/old\n",
+      [".placeholder"] = "# nothing\n" } do
+      place.write("cron.d/" .. name, text)
+    end
+    os.execute(("rmdir '%s/cron.d/sub'"):format(place.path))
+    local _, output, said = place.run("import", "crontab", "cron.d", "-C", ".")
+    assert.equal("./schedules/e2scrub.lua\n./schedules/clean.lua\n./moonshift.lua\n", output)
+    assert.equal('"old.dpkg-old" is passed over, as cron does for its name\n', said)
+    assert.same({ "www-data", "/opt/clean" },
+      { schedule("clean").payload.user, schedule("clean").payload.command })
+  end)
+
+  it("writes run-parts in plain words", function()
+    import([[
+25 6 * * * root test -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.daily; }
+52 6 1 * * root test -x /usr/sbin/anacron || ( cd / && run-parts --report /etc/cron.monthly )
+17 * * * * root cd / && run-parts --report /etc/cron.hourly
+0 1 * * * root cd /srv && run-parts --arg="$(date)" /srv/parts
+]], "--system")
+    local function words(name)
+      return { schedule(name).payload.command, schedule(name).payload.cwd }
+    end
+    assert.same({ "test -x /usr/sbin/anacron || run-parts --report /etc/cron.daily", "/" },
+      words "cron-daily")
+    assert.same({ "test -x /usr/sbin/anacron || run-parts --report /etc/cron.monthly", "/" },
+      words "cron-monthly")
+    assert.same({ "run-parts --report /etc/cron.hourly", "/" }, words "cron-hourly")
+    assert.same({ 'cd /srv && run-parts --arg="$(date)" /srv/parts', "~" }, words "parts")
+    assert.matches("^%-%- Runs each program in /etc/cron.daily, unless /usr/sbin/anacron is there",
+      io.open(place.path .. "/schedules/cron-daily.lua"):read "a")
+  end)
+
   it("reads several files, and standard input", function()
     place.write("other", "0 1 * * * /bin/job\n")
     assert.equal("job other ", select(2, import("A=1\n0 2 * * * /bin/job\n0 3 * * * other\n",
