@@ -235,6 +235,22 @@ describe("the annotations", function()
     assert.same(there, names(classes["moonshift.words.turns"].fields))
   end)
 
+  it("are of every count of a turn and of an executor", function()
+    local said = names(classes["moonshift.turn"].fields)
+    engine:enqueue("show")
+    for name in pairs(engine:turn()) do
+      assert.is_true(said[name], name)
+      said[name] = nil
+    end
+    assert.same({}, said)
+    said = names(classes["moonshift.executor_status"].fields)
+    for name in pairs(moonshift.executor({ engines = { engine } }):status()) do
+      assert.is_true(said[name], name)
+      said[name] = nil
+    end
+    assert.same({ error = true }, said) -- of one that has failed
+  end)
+
   it("are of every setting", function()
     local there = {}
     for _, setting in ipairs(engine:settings()) do

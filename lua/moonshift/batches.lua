@@ -249,7 +249,7 @@ end
 
 --- Makes a query of its execution jobs.
 ---@param filters? moonshift.job_filters
----@return moonshift.query query
+---@return moonshift.job_query query
 function Batch:jobs(filters)
   local own = { batch = self.id, handler = "batch/" .. self.type }
   return self.engine:jobs(query.within(own, filters))

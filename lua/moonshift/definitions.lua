@@ -26,7 +26,7 @@ end
 
 --- Makes a query of its jobs.
 ---@param filters? moonshift.job_filters
----@return moonshift.query query
+---@return moonshift.job_query query
 function Definition:jobs(filters)
   return self.engine:jobs(query.within({ handler = self.name }, filters))
 end

@@ -113,7 +113,7 @@ end
 
 --- Makes a query of jobs.
 ---@param filters? moonshift.job_filters such as `{ state = "dead", handler = "mail" }`
----@return moonshift.query query its rows are `moonshift.job_row`
+---@return moonshift.job_query query
 function Engine:jobs(filters)
   return query.new(self.core, "jobs", filters)
 end

@@ -52,10 +52,12 @@ function moonshift.time(text)
 end
 
 -- Specs are no part of a program that runs: testing is loaded when it is asked for.
-return setmetatable(moonshift, {
+setmetatable(moonshift, {
   __index = function(_, name)
     if name == "testing" then
       return require "moonshift.testing"
     end
   end,
 })
+
+return moonshift -- what setmetatable returns has no class for an editor

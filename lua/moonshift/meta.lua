@@ -1,7 +1,7 @@
 -- moonshift/meta.lua - types for editors that read LuaLS annotations (lua-language-server). It is
 -- never loaded. Add the folder that holds `moonshift/` to `workspace.library`, and `engine:`
 -- completes. docs/reference.md is written from this file and from the modules' own comments.
--- luacheck: ignore 212 241
+-- luacheck: ignore 212 241 631
 ---@meta _
 
 --- An instant as text, such as "2026-01-01T08:00:00Z". More forms are in [timers](timers.md).
@@ -275,6 +275,14 @@
 ---@field stack? string of its last failure; `engine:job` alone
 ---@field progress? table fraction and text of its run
 
+--- What `engine:jobs` makes: a [query](#moonshiftquery) whose rows are jobs.
+---@class moonshift.job_query: moonshift.query
+---@field sort fun(self: self, field: string, direction?: "asc"|"desc"): moonshift.job_query
+---@field page fun(self: self, number: integer, size: integer): moonshift.job_query
+---@field list fun(self: self): (rows: moonshift.job_row[]?, message: string?, code: moonshift.code?)
+---@field one fun(self: self): (row: moonshift.job_row?, message: string?, code: moonshift.code?)
+---@field each fun(self: self, fn: fun(row: moonshift.job_row): boolean?): (calls: integer?, message: string?, code: moonshift.code?)
+
 --- The job as its handler sees it. The fields are read-only.
 ---@class moonshift.job
 ---@field id integer
@@ -396,7 +404,7 @@ local Questions = {}
 
 --- Makes a query of jobs with `list`, `count` and `one`.
 ---@param filters? moonshift.job_filters
----@return moonshift.query query
+---@return moonshift.job_query query
 function Questions:jobs(filters) end
 
 --- Returns one job.
