@@ -41,7 +41,7 @@ describe("docs/reference.md", function()
     local offenders = {}
     local silent = { ["moonshift.job"] = { snooze = true, log = true },
       ["moonshift.activity"] = { set_local = true, set_transient = true, throw = true,
-        correlate = true } }
+        correlate = true, signal = true } }
     for _, class in ipairs(classes) do
       for _, made in ipairs(class.functions) do
         local args = {}

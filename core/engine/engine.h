@@ -122,6 +122,7 @@ bool engine_command(struct engine *engine, const json_t *command, struct command
  *     variables, keep (a span: if nothing waits for it, it is kept so long for what will; the
  *     answer is 0);
  *   - trigger: instance; activity, variables;
+ *   - signal: signal; instance, tenant: *answer is how many have got it, true where jobs give it;
  *   - cancel: instance; reason;
  *   - set: instance; variables.
  * Those of tasks, `start`, `message` and `trigger` may have `transient`, variables that last as
@@ -140,6 +141,7 @@ struct engine_order {
     int64_t instance;           /* that it is about; 0: the job begins it */
     int64_t job;                /* 0: it is done */
     bool kept;                  /* a message that nothing waits for yet */
+    bool by_jobs;               /* a signal for many: each gets it by a job */
     struct outcome_line *lines; /* that handlers printed here, also before an error; the caller's */
 };
 /* The same command. It is walked here if the folder has the process and is not older than that of a

@@ -127,6 +127,18 @@ struct unit_message {
     int64_t taken;                      /* 1: the unit has taken that row's message */
 };
 
+/* A signal that jobs give to all that wait for it, as far as one transaction goes at once; or to
+ * this one. */
+struct unit_signal {
+    const char *name, *variables;   /* variables: a JSON object, or NULL */
+    const char *tenant;             /* only instances of this one, and of none; NULL: any */
+    int64_t only;                   /* of this instance alone; 0: of any */
+    int64_t after, after_token;     /* those behind this instance and token, */
+    time_ms until;                  /* which have waited since then; TIME_NONE: all */
+    int64_t instance, token;        /* the one that gets it; token 0: all do */
+    const char *activity, *process; /* of that one: where it waits, and its key */
+};
+
 /* Zero-initialise its members; free with unit_free. */
 struct unit {
     struct arena arena;
@@ -136,12 +148,13 @@ struct unit {
     struct unit_task *tasks;
     struct unit_trail *trail;
     struct unit_message *messages;
+    struct unit_signal *signals;
     struct unit_searched *searched;
     struct unit_value *values;
     struct unit_turn *turns;
     struct unit_body *bodies;
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
-    size_t searched_count, value_count, turn_count, body_count;
+    size_t searched_count, value_count, turn_count, body_count, signal_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     bool contends;    /* a handler has read a variable that it writes: it may have to be called
                          again if another unit is first */

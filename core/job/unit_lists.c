@@ -45,6 +45,15 @@ static const struct unit_member message_members[] = {
     {NULL, UNIT_NUMBER, 0},
 };
 
+static const struct unit_member signal_members[] = {
+    MEMBER(signal, TEXT, name),    MEMBER(signal, JSON, variables),
+    MEMBER(signal, TEXT, tenant),  MEMBER(signal, NUMBER, only),
+    MEMBER(signal, NUMBER, after), MEMBER(signal, NUMBER, after_token),
+    MEMBER(signal, TIME, until),   MEMBER(signal, NUMBER, instance),
+    MEMBER(signal, NUMBER, token), MEMBER(signal, TEXT, activity),
+    MEMBER(signal, TEXT, process), {NULL, UNIT_NUMBER, 0},
+};
+
 static const struct unit_member searched_members[] = {
     MEMBER(searched, NUMBER, instance),
     MEMBER(searched, TEXT, name),
@@ -84,6 +93,7 @@ const struct unit_list unit_lists[] = {
     LIST(tasks, task_count, task, task_members),
     LIST(trail, trail_count, trail, trail_members),
     LIST(messages, message_count, message, message_members),
+    LIST(signals, signal_count, signal, signal_members),
     LIST(searched, searched_count, searched, searched_members),
     LIST(values, value_count, value, value_members),
     LIST(turns, turn_count, turn, turn_members),

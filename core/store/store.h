@@ -442,7 +442,8 @@ void store_look_end(struct store *store, bool own);
  *   - of schedules and dates: name, count; of where instances stand: name, the key of a process;
  *   - of executors: all;
  *   - of a frame: instance; of a version: id, or key and one of number, tag, deployment; of the
- *     receivers of a message: name, key, instance, token, business_key, starts;
+ *     receivers of a message: name, key, instance, token, business_key, starts; of those of a
+ *     signal: signal, tenant, instance;
  *   - of any: budget. From now on questions end after so many ms.
  * A new reference or NULL. */
 json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *question, time_ms now,
@@ -510,6 +511,11 @@ bool store_order(struct store *store, struct store_order *order, time_ms now, st
  * now. In a transaction. */
 enum answer store_message_keep(struct store *store, const struct unit_message *message, time_ms now,
                                struct error *error);
+
+/* Creates the jobs that give a signal to a page of what waits for it, and one more that goes on
+ * behind that; or the job for the one that is named. In a transaction. */
+bool store_signal(struct store *store, const struct unit_signal *one, time_ms now,
+                  struct error *error);
 
 /* ---- history (rules §18) ---- */
 

@@ -398,6 +398,11 @@ function Activity:start(process, options) end
 ---@param options? { key?: string, variables?: table }
 function Activity:correlate(message, options) end
 
+--- Gives a signal to all that wait for it, with this unit or not at all.
+---@param name string
+---@param variables? table set in each of them
+function Activity:signal(name, variables) end
+
 --- Questions that a running handler may ask: `job.engine`.
 ---@class moonshift.job.engine
 local Questions = {}

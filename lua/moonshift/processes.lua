@@ -136,6 +136,26 @@ function Engine:correlate(message, given)
   return self.core:process(message_command(message, given, "", 2))
 end
 
+--- Gives a signal to all that wait for it, and starts what it starts. They run here until they
+--- wait, or none of them has it. More than a hundred get it by jobs of their own.
+---@param name string
+---@param variables? table set in each of them
+---@param given? { instance?: integer, tenant?: string } `instance`: to this one alone; `tenant`: to
+--- instances of this one, and of none
+---@return integer? reached how many have got it; nil on failure
+---@return string? how "jobs" where these give it, or the message of a failure
+---@return moonshift.code? code of a failure
+function Engine:signal(name, variables, given)
+  local command = options.only(given, "signal", { instance = "id", tenant = "key" })
+  command.kind, command.signal = "signal", options.value(name, "name", "name")
+  command.variables = options.maybe(variables, "variables", "object")
+  local reached, message, code = self.core:process(command)
+  if reached == true then
+    return 0, "jobs"
+  end
+  return reached, message, code
+end
+
 --- Lets a receive task without a message go on.
 ---@param instance integer its id
 ---@param activity? string where it waits; nil: at the only place

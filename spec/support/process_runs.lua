@@ -416,7 +416,7 @@ end
 
 -- How a message comes to its receiver is no matter of the model: at once, or by a job.
 local function is_counted(name)
-  return not is_made(name) and not name:find ":event$" and not name:find ":command$"
+  return not is_made(name) and not name:find ":command$"
 end
 
 -- Jobs that had nothing to do any more are no successes.

@@ -237,10 +237,16 @@ end
 
 function writers.raise(node, self, indent)
   local id = node.id
+  local thrown, caught, name = "escalate", "on_escalation", "E2"
+  if node.signal then
+    thrown, caught = "signal", "on_signal"
+    name = ("s_%s_%s_%s"):format(self.key, id, message_key(self))
+  end
   return scope(node, self, indent, function()
     return joined(('p.throw "%s_throw" { %s }'):format(id, flags(node.thrower,
-      'escalate = "E2"')), write_list(node.lists[1], self, indent))
-  end, ('on_escalation = { "E2", id = "%s_raised", interrupting = false, %s }'):format(id,
+      ('%s = "%s"'):format(thrown, name))),
+      write_list(node.lists[1], self, indent))
+  end, ('%s = { "%s", id = "%s_raised", interrupting = false, %s }'):format(caught, name, id,
     write_list(node.lists[2], self, indent)))
 end
 

@@ -341,13 +341,19 @@ end
 
 -- An instance that a timer starts: a fork and a join, a boundary timer that is removed, a task that
 -- nobody does in time. Its last activity sends a message that is kept until the instance waits for
--- it. One variable is large.
+-- it, and then a signal that starts another one. One variable is large.
 workloads.processes = {}
 
 local ORDER = [[
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
     xmlns:camunda="http://camunda.org/schema/1.0/bpmn" targetNamespace="shop">
   <message id="paper" name="paper"/>
+  <signal id="written" name="written"/>
+  <process id="told">
+    <startEvent id="begin"><signalEventDefinition signalRef="written"/></startEvent>
+    <sequenceFlow id="f0" sourceRef="begin" targetRef="end"/>
+    <endEvent id="end"/>
+  </process>
   <process id="order">
     <startEvent id="start"><timerEventDefinition><timeDuration>PT0.02S</timeDuration>
       </timerEventDefinition></startEvent>
@@ -372,7 +378,10 @@ local ORDER = [[
     <sequenceFlow id="f8" sourceRef="ask" targetRef="never"/>
     <sequenceFlow id="f9" sourceRef="gone" targetRef="last"/>
     <serviceTask id="last" camunda:class="note" camunda:asyncBefore="true"/>
-    <sequenceFlow id="f10" sourceRef="last" targetRef="receive"/>
+    <sequenceFlow id="f10" sourceRef="last" targetRef="tell"/>
+    <intermediateThrowEvent id="tell"><signalEventDefinition signalRef="written"
+      camunda:async="true"/></intermediateThrowEvent>
+    <sequenceFlow id="f12" sourceRef="tell" targetRef="receive"/>
     <receiveTask id="receive" messageRef="paper"/>
     <sequenceFlow id="f11" sourceRef="receive" targetRef="over"/>
     <endEvent id="over"/>
@@ -396,13 +405,13 @@ function workloads.processes.live(one)
   one:drain()
 end
 
--- Each of the three activities has counted once, and the message came once.
+-- Each of the three activities has counted once, and the message and the signal came once.
 function workloads.processes.check(one)
   local found = process.sql(one.store, "SELECT (SELECT count(*) FROM instance), count(*), max(how),"
     .. " max(json_extract(variables, '$.n')), max(json_extract(variables, '$.read')),"
     .. " (SELECT count(*) FROM kept_message), (SELECT sum(length(data)) FROM large_value)"
     .. " FROM past")[1]
-  local expected = "0|1|completed|3|1|0|5005"
+  local expected = "0|2|completed|3|1|0|5005"
   if found ~= expected then
     one:problem("of the instance there is %s, expected %s", found, expected)
   end

@@ -61,7 +61,7 @@ static const struct {
     {"before", "job"},           {"after", "job behind it"},  {"seed", "job"},
     {"task", "user task"},       {"timer", "timer"},          {"message", "message"},
     {"trigger", "trigger"},      {"join", "other branches"},  {"event", "events"},
-    {"call", "called instance"}, {"undoing", "compensation"},
+    {"call", "called instance"}, {"undoing", "compensation"}, {"signal", "signal"},
 };
 
 static const char *words_of(const char *state) {

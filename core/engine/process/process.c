@@ -15,6 +15,14 @@ static enum answer keep(struct process_walk *walk, struct engine *engine, struct
     return engine_end(engine, done != FAILED, error) ? done : FAILED;
 }
 
+/* What waits for a signal may be too much for one walk, or what it needs is busy. */
+static bool give_by_jobs(struct process_walk *walk, struct engine *engine,
+                         struct engine_order *given, struct error *error) {
+    given->by_jobs = walk->cause.receivers > 0;
+    return store_begin(engine->store, STORE_COMMAND, error) &&
+           engine_end(engine, process_walk_signal(walk, engine, error), error);
+}
+
 static bool walk_here(struct process_walk *walk, struct engine *engine, struct error *error) {
     enum answer done = NO;
     while (done == NO)
@@ -60,6 +68,9 @@ static enum answer give_once(struct process_walk *walk, struct engine *engine,
     given->kept = walk->cause.keeps != 0;
     if (given->kept)
         return keep(walk, engine, error);
+    const size_t receivers = walk->cause.receivers;
+    if (walk->cause.broadcast && (!receivers || receivers > SIGNAL_MOST))
+        return give_by_jobs(walk, engine, given, error) ? YES : FAILED;
     return give(walk, engine, given, error) ? YES : FAILED;
 }
 
@@ -81,7 +92,11 @@ bool engine_process(struct engine *engine, const json_t *command, json_t **answe
                     struct error *error) {
     struct engine_order order = {.now = true};
     bool done = engine_order(engine, command, &order, error);
-    *answer = done ? json_integer(order.instance) : NULL;
+    *answer = order.by_jobs ? json_true() : json_integer(order.instance);
+    if (!done) {
+        json_decref(*answer);
+        *answer = NULL;
+    }
     outcome_lines_free(order.lines);
     return done && (*answer || error_no_memory(error));
 }

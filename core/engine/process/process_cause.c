@@ -344,6 +344,35 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     return done;
 }
 
+/* ---- signals ---- */
+
+static bool refuse_signal(const json_t *command, struct error *error) {
+    return error_set(error, ERROR_NOT_FOUND, "signal \"%s\": instance %lld does not wait for it",
+                     json_text(command, "signal"), (long long)json_int(command, "instance"));
+}
+
+/* It is walked where the process of the first is. */
+static bool signal_read(struct process_cause *cause, struct engine *engine, const json_t *command,
+                        struct error *error) {
+    json_t *question = json_object();
+    bool fine = question && take(question, "signal", command, "signal") &&
+                take(question, "tenant", command, "tenant") &&
+                take(question, "instance", command, "instance") &&
+                take(cause->object, "name", command, "signal") &&
+                take(cause->object, "tenant", command, "tenant") &&
+                take(cause->object, "only", command, "instance");
+    json_t *rows = cause_ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
+    const char *process = json_text(json_array_get(rows, 0), "process");
+    cause->broadcast = true;
+    cause->receivers = json_array_size(rows);
+    snprintf(cause->key, sizeof cause->key, "%s", process ? process : "");
+    bool done =
+        rows && (process || !json_int(command, "instance") || refuse_signal(command, error));
+    json_decref(question);
+    json_decref(rows);
+    return done;
+}
+
 /* ---- commands ---- */
 
 /* What a command needs to be told, and what reads the rest. */
@@ -357,7 +386,7 @@ static const struct reader {
     {"message", "message", JSON_STRING, message},   {"trigger", "instance", JSON_INTEGER, trigger},
     {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, of_instance},
     {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
-    {"escalate", "task", JSON_INTEGER, raise_code},
+    {"escalate", "task", JSON_INTEGER, raise_code}, {"signal", "signal", JSON_STRING, signal_read},
 };
 
 static const struct reader *reader_of(const json_t *command) {

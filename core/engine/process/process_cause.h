@@ -4,6 +4,8 @@
 
 #include "engine/engine.h"
 
+enum { SIGNAL_MOST = 100 }; /* that a walk gives a signal to */
+
 struct process_cause {
     json_t *command;                 /* as it was given, names as texts; owned */
     json_t *object;                  /* what lua/moonshift/process/commands.lua takes; owned */
@@ -13,6 +15,8 @@ struct process_cause {
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
     bool suspended;                  /* the instance is, or the process that begins one */
     bool ends;                       /* it ends the instance */
+    bool broadcast;                  /* a signal: the walk gives it to all that wait for it, */
+    size_t receivers;                /* so many; SIGNAL_MOST + 1 stands for more */
     time_ms until;                   /* a message is kept so long at most; TIME_NONE: it is not */
     time_ms keeps;                   /* a message that nothing waits for: so long; 0: none */
 };

@@ -107,6 +107,17 @@ static void correlate(struct process_entry *entry, const struct process_cause *c
     entry->after = words("received", " at ", cause->activity);
 }
 
+static void signal_given(struct process_entry *entry, const struct process_cause *cause,
+                         const json_t *command, const json_t *before) {
+    char count[32];
+    (void)before;
+    snprintf(entry->entity, sizeof entry->entity, "signal \"%.255s\"",
+             json_text(command, "signal"));
+    snprintf(count, sizeof count, "%zu", cause->receivers);
+    entry->after = cause->receivers > SIGNAL_MOST ? words("given by jobs", "", "")
+                                                  : words("received", " by ", count);
+}
+
 static void trigger(struct process_entry *entry, const struct process_cause *cause,
                     const json_t *command, const json_t *before) {
     (void)command, (void)before;
@@ -135,13 +146,10 @@ static const struct {
     void (*make)(struct process_entry *entry, const struct process_cause *cause,
                  const json_t *command, const json_t *before);
 } makers[] = {
-    {"start", "start", start},
-    {"complete", "complete", complete},
-    {"throw", "throw", raise_code},
-    {"escalate", "escalate", raise_code},
-    {"message", "correlate", correlate},
-    {"trigger", "trigger", trigger},
-    {"cancel", "cancel_instance", cancel},
+    {"start", "start", start},           {"complete", "complete", complete},
+    {"throw", "throw", raise_code},      {"escalate", "escalate", raise_code},
+    {"message", "correlate", correlate}, {"signal", "signal", signal_given},
+    {"trigger", "trigger", trigger},     {"cancel", "cancel_instance", cancel},
     {"set", "set_variables", set},
 };
 

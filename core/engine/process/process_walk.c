@@ -274,9 +274,12 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
     enum answer done = FAILED;
     if (read_result(walk, &result, error) && make_entry(&made, walk, result, error)) {
         const struct store_entry entry = {
-            made.verb,      made.entity,
-            made.before,    made.after,
-            walk->instance, process_lane_hold(engine, process_lane_of(engine, &walk->at))};
+            made.verb,
+            made.entity,
+            made.before,
+            made.after,
+            walk->cause.broadcast ? 0 : walk->instance,
+            process_lane_hold(engine, process_lane_of(engine, &walk->at))};
         done = store_unit(engine->store, walk->outcome, &entry, engine_now(engine), error);
         if (done == NO)
             walk->insists =
@@ -287,7 +290,7 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
     return done;
 }
 
-/* The entry of a message that is kept. */
+/* The entry of what is no walk: a message that is kept, a signal that jobs give. */
 static bool note_kept(struct process_walk *walk, struct engine *engine, struct error *error) {
     struct process_entry made;
     bool done = make_entry(&made, walk, NULL, error);
@@ -312,4 +315,21 @@ enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
     enum answer kept = store_message_keep(engine->store, &one, engine_now(engine), error);
     free(variables);
     return kept == YES && !note_kept(walk, engine, error) ? FAILED : kept;
+}
+
+bool process_walk_signal(struct process_walk *walk, struct engine *engine, struct error *error) {
+    const json_t *object = walk->cause.object;
+    char *variables = json_dumps(json_object_get(object, "variables"), JSON_COMPACT);
+    const struct unit_signal one = {
+        .name = json_text(object, "name"),
+        .variables = variables,
+        .tenant = json_text(object, "tenant"),
+        .only = json_int(object, "only"),
+        .until = TIME_NONE,
+    };
+    bool done =
+        (!walk->cause.receivers || store_signal(engine->store, &one, engine_now(engine), error)) &&
+        note_kept(walk, engine, error);
+    free(variables);
+    return done;
 }

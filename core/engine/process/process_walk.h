@@ -52,5 +52,7 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
  * for it by now. */
 enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
                               struct error *error);
+/* Creates the jobs that give a signal, in the present transaction. */
+bool process_walk_signal(struct process_walk *walk, struct engine *engine, struct error *error);
 
 #endif

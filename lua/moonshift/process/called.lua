@@ -8,8 +8,9 @@ local walk = require "moonshift.process.walk"
 
 local called = {}
 
--- Maps variables from one side to the other; put(name, value, is_local) sets them there.
-local function map(w, inst, token, maps, put)
+-- map(w, inst, token, maps, put): maps variables to another side; put(name, value, is_local) sets
+-- them there.
+function called.map(w, inst, token, maps, put)
   for _, one in ipairs(maps) do
     if one.all then
       for name, value in pairs(variables.all(token, true)) do
@@ -45,7 +46,7 @@ end
 function called.begin(w, inst, token, step)
   local call = step.call
   local given = {}
-  map(w, inst, token, call.into, function(name, value)
+  called.map(w, inst, token, call.into, function(name, value)
     given[name] = value
   end)
   local key = w:text(inst, token, call.key, "the key of the called instance")
@@ -83,7 +84,7 @@ end
 -- Maps the variables of a called instance back to its caller.
 function called.map_back(w, caller, token, inst)
   local step = caller.plan.steps[token.at]
-  map(w, inst, inst.frame.outer, step.call.back, function(name, value, is_local)
+  called.map(w, inst, inst.frame.outer, step.call.back, function(name, value, is_local)
     local set = is_local and variables.set_local or variables.set
     set(caller, token, name, value)
   end)

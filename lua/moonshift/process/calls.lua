@@ -185,6 +185,17 @@ function Methods.correlate(call, name, options)
   correlate(call, name, options)
 end
 
+-- signal(name, variables): reaches all that wait for it, with this unit.
+function Methods.signal(call, name, values)
+  given(name, nil, "job:signal", {}, 2)
+  local fine, expected = kinds.read("object", values == nil and {} or values)
+  if not fine then
+    error(("job:signal: the variables are %s (expected %s)"):format(show(values), expected), 2)
+  end
+  effect(call, { what = "signal", name = name,
+    variables = values and variables.copy(values, "variables") })
+end
+
 function Methods.enqueue(call, handler, payload, options)
   return effect(call, { what = "enqueue", handler = handler, payload = payload, options = options })
 end

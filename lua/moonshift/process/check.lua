@@ -9,7 +9,7 @@ local texts = require "moonshift.process.check.texts"
 local check = {}
 
 -- Events that are read and not run.
-local EVENTS = { signal = true, conditional = true }
+local EVENTS = { conditional = true }
 
 -- Refuses what the walk does not run.
 local function check_supported(graph, report)

@@ -1,5 +1,5 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
--- (start, complete, trigger, message, cancel, set); a command that does not fit raises.
+-- (start, complete, trigger, message, signal, cancel, set); a command that does not fit raises.
 local called = require "moonshift.process.called"
 local compensation = require "moonshift.process.compensation"
 local errors = require "moonshift.process.errors"
@@ -10,6 +10,7 @@ local inclusive = require "moonshift.process.nodes.inclusive"
 local multi = require "moonshift.process.multi"
 local recent = require "moonshift.process.recent"
 local scopes = require "moonshift.process.scopes"
+local signals = require "moonshift.process.signals"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -21,6 +22,7 @@ local Walk = walk.Walk
 Walk.called, Walk.compensation, Walk.errors, Walk.escalations = called, compensation, errors,
   escalations
 Walk.events, Walk.inclusive, Walk.multi, Walk.scopes = events, inclusive, multi, scopes
+Walk.signals = signals
 
 -- ---- what a call asks for besides its result ----
 
@@ -46,6 +48,11 @@ function Effects.message(w, _, _, made)
   end
   table.insert(w.unit.messages, { name = made.name, key = made.key, variables = made.variables,
     ["until"] = kept })
+end
+
+function Effects.signal(w, inst, token, made)
+  signals.give(w, { name = made.name, variables = made.variables, tenant = inst.tenant,
+    from = { inst = inst, token = token } })
 end
 
 function Effects.enqueue(w, _, _, made)
@@ -290,6 +297,27 @@ function Causes.message(w)
   end
   local step = step_of(inst, token)
   step.kind.proceed(w, inst, token, step)
+end
+
+-- A job gives the signal to one that may have gone on, or lets the store go on with those that are
+-- left. A command gives it to all; the result is how many get it.
+function Causes.signal(w)
+  local cause = w.cause
+  if cause.left then
+    w.unit.signals[1] = { name = cause.name, variables = cause.variables, tenant = cause.tenant,
+      after = cause.left[1], after_token = cause.left[2], ["until"] = cause.left[3] }
+    return
+  elseif not cause.token then
+    w.unit.result = signals.give(w, { name = cause.name, variables = cause.variables,
+      tenant = cause.tenant, only = cause.only })
+    return
+  end
+  local inst = w:instance(cause.instance, cause.token)
+  local token = inst and frame.find(inst.frame, cause.token)
+  if not token or signals.name_of(inst, token) ~= cause.name or token.at ~= cause.activity then
+    return skip(w, inst, cause.activity)
+  end
+  signals.receive(w, inst, token, cause)
 end
 
 -- Ends an instance. One that was called takes the calling activity with it.

@@ -184,26 +184,28 @@ local function multi_of(c, node)
   }
 end
 
+local function maps_of(c, list, node)
+  local made = {}
+  for i, map in ipairs(list or {}) do
+    made[i] = { from = map.from, to = map.to, all = map.all, is_local = map["local"],
+      value = compile.value(c, map.value, node) }
+  end
+  return made
+end
+
 local function call_of(c, node)
   local call = node.call
-  local function maps(list)
-    local made = {}
-    for i, map in ipairs(list or {}) do
-      made[i] = { from = map.from, to = map.to, all = map.all, is_local = map["local"],
-        value = compile.value(c, map.value, node) }
-    end
-    return made
-  end
   return { process = compile.value(c, call.process, node), binding = call.binding or "latest",
     version = compile.value(c, call.version, node), key = compile.value(c, call.key, node),
-    into = maps(call.into), back = maps(call.back) }
+    into = maps_of(c, call.into, node), back = maps_of(c, call.back, node) }
 end
 
 local function event_of(c, node)
   local event = node.event
   return event and {
     kind = event.kind, interrupting = event.interrupting ~= false, code = event.code,
-    activity = event.activity,
+    activity = event.activity, async = event.async,
+    into = event.into and maps_of(c, event.into, node),
     link = event.name, name = compile.value(c, event.name, node),
     key = compile.value(c, event.key, node),
     message = compile.value(c, event.message, node),

@@ -83,9 +83,6 @@ local function add_node(list, graph, node)
     add(list, graph, node, ":after", "async-after", { retry = node.retry })
   end
   add_timer(list, graph, node)
-  if node.event and node.event.async then
-    add(list, graph, node, ":event", "event", { retry = node.retry })
-  end
 end
 
 -- of(graph) -> a list of { name, line, declared, retry } in the order of the file; `declared` is

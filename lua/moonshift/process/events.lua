@@ -64,32 +64,58 @@ function events.await_timer(w, inst, token, step, state, repeats)
     term = not again and term or nil })
 end
 
-function events.await_message(w, inst, token, step, state)
-  local event = step.event
-  local name = w:ask(inst, token, event.name)
+-- What a message or signal is called, which an expression may say.
+local function name_of(w, inst, token, step)
+  local name = w:ask(inst, token, step.event.name)
   if type(name) ~= "string" or name == "" then
-    error(("%s: the message is called %s (expected a text)"):format(step.id, show(name)), 0)
+    error(("%s: the %s is called %s (expected a text)"):format(step.id, step.event.kind,
+      show(name)), 0)
   end
-  local key = w:text(inst, token, event.key, "the key of the message")
+  return name
+end
+
+function events.await_message(w, inst, token, step, state)
+  local name = name_of(w, inst, token, step)
+  local key = w:text(inst, token, step.event.key, "the key of the message")
   w:await(inst, token, state, w.unit.subscriptions, { kind = "message", name = name,
     key = key or "", version = inst.version, activity = step.id })
+end
+
+-- The token keeps the name unless the process says it.
+function events.await_signal(w, inst, token, step, state)
+  local name = name_of(w, inst, token, step)
+  token.more = not step.event.name.constant and name or nil
+  w:await(inst, token, state, w.unit.subscriptions, { kind = "signal", name = name, key = "",
+    version = inst.version, activity = step.id })
+end
+
+local AWAIT = { message = events.await_message, signal = events.await_signal,
+  timer = function(w, inst, token, step, state)
+    events.await_timer(w, inst, token, step, state,
+      state == "on timer" and not step.event.interrupting)
+  end }
+
+-- waits(step) -> whether its event is one that a token waits for. Errors and escalations are looked
+-- for when one is thrown.
+function events.waits(step)
+  return AWAIT[step.event.kind] ~= nil
+end
+
+-- await(w, inst, token, step, state): the token waits for the event of the step.
+function events.await(w, inst, token, step, state)
+  AWAIT[step.event.kind](w, inst, token, step, state)
 end
 
 -- ---- watching ----
 
 local function watch_one(w, inst, host, step)
-  local kind = step.event.kind
-  if kind ~= "timer" and kind ~= "message" then
-    return -- errors are looked for when one is thrown
+  if not events.waits(step) then
+    return
   end
-  local state = kind == "timer" and "on timer" or "on message"
+  local state = "on " .. step.event.kind
   local token = frame.add(inst.frame, host, step.id, state)
   kept.branch(inst, host, token)
-  if kind == "timer" then
-    events.await_timer(w, inst, token, step, state, not step.event.interrupting)
-  else
-    events.await_message(w, inst, token, step, state)
-  end
+  events.await(w, inst, token, step, state)
 end
 
 -- watch(w, inst, host, steps): begins to watch for these events beside a token or scope.
@@ -131,7 +157,7 @@ end
 -- The watch goes unless it is for more than one event.
 local function spend(w, inst, token, step)
   local again = not step.event.interrupting
-    and (step.event.kind == "message" or token.more ~= nil and not w.cause.last)
+    and (step.event.kind ~= "timer" or token.more ~= nil and not w.cause.last)
   if not again then
     w:waited(inst, token)
     frame.remove(inst.frame, token)
@@ -186,10 +212,11 @@ local function gateway_left(w, inst, gateway, step)
   w:push(walk.arrive, inst, gateway, step)
 end
 
--- proceed(w, inst, token): what a watch was for has come.
-function events.proceed(w, inst, token)
+-- proceed(w, inst, token, given): what a watch was for has come, with the variables of `given`,
+-- else of the cause.
+function events.proceed(w, inst, token, given)
   local step, host = inst.plan.steps[token.at], token.scope
-  variables.set_given(inst, host, w.cause)
+  variables.set_given(inst, host, given or w.cause)
   if step.node.kind ~= "boundary" and step.node.kind ~= "start" then
     return gateway_left(w, inst, host, step)
   end

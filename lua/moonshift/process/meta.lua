@@ -114,12 +114,12 @@ function Process.start(name) end
 ---@return fun(options: moonshift.words.finish): table item
 function Process.finish(name) end
 
---- Waits for a time or a message: an intermediate catch event.
+--- Waits for a time, a message or a signal: an intermediate catch event.
 ---@param name string|moonshift.words.wait
 ---@return fun(options: moonshift.words.wait): table item
 function Process.wait(name) end
 
---- Sends a message, or leads to a link: an intermediate throw event.
+--- Sends a message or a signal, or leads to a link: an intermediate throw event.
 ---@param name string|moonshift.words.throw
 ---@return fun(options: moonshift.words.throw): table item
 function Process.throw(name) end
@@ -180,6 +180,7 @@ function Process.gateway(name) end
 ---@field on_error? moonshift.words.on { "E1", … }: the error ends it, and the list runs
 ---@field on_escalation? moonshift.words.on { "late", … }: the same of an escalation
 ---@field on_message? moonshift.words.on { "stop", … }: the message ends it, and the list runs
+---@field on_signal? moonshift.words.on { "stop", … }: the same of a signal
 ---@field on_cancel? moonshift.words.on of a transaction: where it is cancelled
 ---@field undo? string|fun(job: moonshift.activity) what takes it back when it has ended
 ---@field compensates? boolean it is run only to take back another activity
@@ -205,6 +206,8 @@ function Process.gateway(name) end
 ---@class moonshift.words.event
 ---@field message? string|true a message of this name; true: of no name
 ---@field key? moonshift.value that the message must have
+---@field signal? moonshift.value a signal of this name
+---@field with? table variables that a thrown signal brings, as those of a call
 ---@field after? moonshift.value a duration
 ---@field at? moonshift.value a date
 ---@field every? moonshift.value a cycle or a cron text

@@ -127,6 +127,13 @@ function Runtime:frame(id, token)
   return row
 end
 
+-- receivers(signal, tenant, only) -> { { instance, token, version, activity } … }: what waits for
+-- the signal, one more than a unit takes at most; instance 0: a start event of that version
+function Runtime:receivers(signal, tenant, only)
+  return ask(self.natives, self.host, "receivers", { signal = signal, tenant = tenant,
+    instance = only })
+end
+
 -- body(id) -> { ended } of a body whose turns stand outside of the frame: how many have, those of
 -- runs before this one in its item included; nil: it has gone
 function Runtime:body(id)
@@ -200,8 +207,8 @@ local function context_of(self)
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
     turns_outside = TURNS_OUTSIDE,
   }
-  for _, name in ipairs { "graph", "version", "frame", "body", "turns", "value", "handler", "bean",
-    "script" } do
+  for _, name in ipairs { "graph", "version", "frame", "receivers", "body", "turns", "value",
+    "handler", "bean", "script" } do
     context[name] = function(...)
       return self[name](self, ...)
     end

@@ -190,7 +190,8 @@ function Walk.await(_, inst, token, state, list, row)
 end
 
 local WAITS = { before = "job", after = "job", seed = "job", timer = "job", ["on timer"] = "job",
-  message = "subscription", ["on message"] = "subscription", task = "task" }
+  message = "subscription", ["on message"] = "subscription", signal = "subscription",
+  ["on signal"] = "subscription", task = "task" }
 
 local function repeats(w, token)
   return token.state == "on timer" and token.more ~= nil and not w.cause.last
@@ -472,7 +473,7 @@ function walk.new(context, cause)
     kept = {}, instances = {}, order = {}, trails = {},
     bodies = { by = {} },
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
-      messages = {}, searched = {}, values = {}, turns = {}, bodies = {} },
+      messages = {}, signals = {}, searched = {}, values = {}, turns = {}, bodies = {} },
   }, Walk)
   w.scope = variables.scope(w)
   w.now_text = w.now .. "]"

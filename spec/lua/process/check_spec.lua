@@ -54,12 +54,13 @@ describe("a refusal", function()
   end)
 
   it("names what is not run where nothing else is wrong, for all processes of a file", function()
-    local signal = '<startEvent id="%s"><signalEventDefinition signalRef="g"/></startEvent>'
-    local text = '<signal id="g" name="n"/><process id="p">' .. signal:format("s")
-      .. '</process><process id="q">' .. signal:format("t") .. "%s</process>"
+    local start = '<startEvent id="%s"><conditionalEventDefinition><condition>${a}</condition>'
+      .. "</conditionalEventDefinition></startEvent>"
+    local text = '<process id="p">' .. start:format("s") .. '</process><process id="q">'
+      .. start:format("t"):gsub("%${a}", "${b}") .. "%s</process>"
     assert.same({
-      '"s": signal events are not run (expected a message, for one)',
-      '"t": signal events are not run (expected a message, for one)',
+      '"s": conditional events are not run (expected a message, for one)',
+      '"t": conditional events are not run (expected a message, for one)',
     }, models.problems(models.definitions(text:format(""))))
     assert.same({ '"x": the sub-process has no start event' },
       models.problems(models.definitions(text:format('<subProcess id="x"/>'))))

@@ -28,6 +28,9 @@ local function context_of(self, host)
   function context.frame(id)
     return self.instances[id]
   end
+  function context.receivers(signal, tenant, only)
+    return self:receivers(signal, tenant, only)
+  end
   function context.value(instance, number)
     self.reads = self.reads + 1
     return rules.decode(self.values[instance .. ":" .. number])
@@ -66,7 +69,7 @@ function driver.new(graphs, options)
   local self = setmetatable({ time = DAY_ONE, last = 0, graphs = {}, latest = {}, versions = {},
     instances = {}, past = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {}, handlers = {},
     beans = {}, enqueued = {}, taken = {}, settings = {}, calls = {}, units = 0,
-    values = {}, reads = 0 }, Driver)
+    values = {}, reads = 0, orders = {} }, Driver)
   for name, value in pairs(options or {}) do
     self[name] = value
   end
@@ -131,10 +134,60 @@ function Driver:fits(unit)
   return true
 end
 
+-- ---- signals ----
+
+local function starts_for(self, signal, found)
+  for _, version in pairs(self.latest) do
+    local graph = self.graphs[version]
+    for _, id in ipairs(graph.order) do
+      local node = graph.nodes[id]
+      if node.kind == "start" and not node.scope and node.event and node.event.name == signal then
+        found[#found + 1] = { instance = 0, token = version, version = version, activity = id }
+      end
+    end
+  end
+end
+
+-- receivers(signal, tenant, only) -> what the store says that waits for it
+function Driver:receivers(signal, tenant, only)
+  local found = {}
+  for _, row in ipairs(self.subscriptions) do
+    local inst = self.instances[row.instance]
+    if row.kind == "signal" and row.name == signal and (not only or only == row.instance)
+      and (not tenant or not inst.tenant or inst.tenant == tenant) then
+      found[#found + 1] = row
+    end
+  end
+  if not only then
+    starts_for(self, signal, found)
+  end
+  return found
+end
+
+-- The causes of the jobs that give a signal.
+local function order(self, signal)
+  local to = signal.token and { signal } or self:receivers(signal.name, signal.tenant)
+  for _, row in ipairs(to) do
+    local start = row.instance == 0
+    table.insert(self.orders, { kind = start and "start" or "signal", version = row.version,
+      at = start and row.activity or nil, instance = not start and row.instance or nil,
+      token = not start and row.token or nil, activity = row.activity, name = signal.name,
+      variables = signal.variables })
+  end
+end
+
+-- Runs the jobs that give signals.
+function Driver:deliver()
+  while self.orders[1] do
+    self:write(self:walk(table.remove(self.orders, 1)))
+  end
+end
+
 -- ---- what must be true ----
 
 local WAITS = { before = "jobs", after = "jobs", seed = "jobs", timer = "jobs",
   ["on timer"] = "jobs", message = "subscriptions", ["on message"] = "subscriptions",
+  signal = "subscriptions", ["on signal"] = "subscriptions",
   task = "tasks" }
 
 local function expect(waits, kind, token)
@@ -209,6 +262,9 @@ function Driver:write(unit, cause)
     self.taken[cause.instance .. " jobs " .. cause.token] = nil
   end
   self.units = self.units + 1
+  for _, signal in ipairs(unit.signals) do
+    order(self, signal)
+  end
   for _, row in ipairs(unit.instances) do
     write_instance(self, row)
   end

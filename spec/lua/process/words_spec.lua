@@ -191,6 +191,21 @@ return {
     assert.same({ kind = "escalation" }, graph.nodes["y.start"].event)
   end)
 
+  it("throws and catches signals", function()
+    local graph = processes.graph [[return {
+      process.start "s" { signal = "go" }, process.wait "w" { signal = "${name}" },
+      step "x" { run = "n", on_signal = { "stop", interrupting = false, step "y" { run = "n" } } },
+      process.throw "t" { signal = "done", with = { "a", b = "${c}", { all = true } } },
+      process.handle "h" { signal = "now", step "z" { run = "n" } } }]]
+    assert.same({ kind = "signal", name = "go" }, graph.nodes.s.event)
+    assert.same({ kind = "signal", name = "${name}" }, graph.nodes.w.event)
+    assert.same({ kind = "signal", name = "stop", interrupting = false },
+      graph.nodes["x.signal"].event)
+    assert.same({ kind = "signal", name = "done", into = { { from = "a", to = "a" },
+      { all = true }, { to = "b", value = "${c}" } } }, graph.nodes.t.event)
+    assert.same({ kind = "signal", name = "now" }, graph.nodes["h.start"].event)
+  end)
+
   it("takes back what has ended, and cancels a transaction", function()
     local graph = processes.graph [[return {
       process.sub "x" { transaction = true, step "a" { run = "a", undo = "unbook" },
@@ -256,7 +271,8 @@ describe("a mistake in a process", function()
         .. "condition (expected when, or otherwise = true)",
       [ [[parallel { { when = "${x}", task "a" {} } }]] ] = '"a.parallel": branch 1 has a '
         .. "condition (expected none here)",
-      [ [[process.wait "w"]] ] = '"w": waits for nothing (expected after, at, every or message)',
+      [ [[process.wait "w"]] ] = '"w": waits for nothing (expected after, at, every, message or '
+        .. "signal)",
       [ [[process.wait "w" { after = "PT1M", message = "m" }]] ] = '"w": has message and after '
         .. "(expected one of them)",
       [ [[task "a" { within = "PT5M" }]] ] = '"a": within: got the string "PT5M" (expected a table '
@@ -389,7 +405,7 @@ describe("the page of processes", function()
       assert.same({}, told.problems, path)
       count = count + 1
     end
-    assert.equal(7, count)
+    assert.equal(8, count)
   end)
 
   it("says what is told of mistakes", function()

@@ -84,7 +84,9 @@ return {
           error_message = "bad" } ]],
       [[ process.handle "late" { error = "E", code_variable = "c", step "x" { run = "x" } },
         process.throw "a" { message = true, class = "Tell" },
-        process.wait "c" { event = { kind = "signal", name = "go" } } ]],
+        process.wait "c" { signal = "go" }, process.throw "d" { signal = "${n}", with = { "a",
+        b = "${c}" } }, process.throw "e" { event = { kind = "signal", name = "s", async = true } },
+        task "f" { on_signal = { "stop", step "g" { run = "g" } } } ]],
       [[ on_start = "begun", key = "other", name = 'a "name"', tag = "v1", task "a" {},
         process.sub "s" { transaction = true, task "in" {} } ]],
     }

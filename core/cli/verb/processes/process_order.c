@@ -61,6 +61,7 @@ struct done {
     int64_t instance, job; /* 0: not known; 0: no job did it */
     bool later;            /* the job has not run yet */
     bool kept;             /* a message, for what will wait for it */
+    bool by_jobs;          /* a signal, of which each receiver has one */
 };
 
 static bool way_read(const struct flags *flags, struct engine_order *order, time_ms *until,
@@ -129,7 +130,8 @@ static bool give(const struct cli *cli, struct engine *engine, const json_t *com
     lines_show(order);
     if (!given)
         return false;
-    *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept};
+    *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept,
+                          order->by_jobs};
     if (done->later)
         executors_none_say(cli, engine);
     return !order->later || !order->job || order_await(cli, engine, done, until, error);
@@ -343,6 +345,43 @@ static bool message_run(struct cli *cli, const struct flags *flags, struct error
     return act(cli, flags, command, true, "instance ", " has the message", error);
 }
 
+/* "3 instances have the signal" */
+static bool say_signal(const struct cli *cli, const struct done *done, struct error *error) {
+    if (cli->json)
+        return output_json(json_pack("{sI sb so*}", "reached", (json_int_t)done->instance, "jobs",
+                                     done->by_jobs || done->later, "job",
+                                     done->job ? json_integer(done->job) : NULL),
+                           error);
+    if (done->later)
+        return say(cli, done, "", "", error);
+    if (done->by_jobs)
+        output_add("each that waits for the signal gets it by a job\n");
+    else if (done->job)
+        output_add("job %lld has given the signal\n", (long long)done->job);
+    else
+        output_add("%lld instance%s the signal\n", (long long)done->instance,
+                   done->instance == 1 ? " has" : "s have");
+    return true;
+}
+
+static bool signal_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct done done = {0};
+    int64_t instance = 0;
+    if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error))
+        return false;
+    json_t *command = json_pack("{ss,ss,so*}", "kind", "signal", "signal", flags->words[0],
+                                "instance", instance ? json_integer(instance) : NULL);
+    command = with_variables(command, flags, 1, error);
+    return order(cli, flags, command, true, &done, error) && say_signal(cli, &done, error);
+}
+
+static const struct flag signal_flags[] = {
+    VARIABLES_FLAG,
+    {"--instance", "ID", "only this instance", FLAG_ONE},
+    {"--tenant", "TEXT", "only instances of this tenant, and of none", FLAG_MEMBER},
+    WAY_FLAGS,
+    {0},
+};
 static const struct flag start_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "its business key", FLAG_MEMBER | FLAG_ONE},
@@ -402,5 +441,10 @@ const struct cli_command process_order_commands[] = {
      "--keep, the next that waits for it gets it. --from gives many, a thousand in a\n"
      "transaction.\n" ELSEWHERE,
      message_flags, 1, -1, false, false, message_run},
+    {"signal", "NAME [--instance ID] [--tenant TEXT] [name=value …]",
+     "send a signal to all that wait for it",
+     "Processes that it starts are started. All go on here, or none; of more than a hundred, each\n"
+     "gets it by a job.\n" ELSEWHERE,
+     signal_flags, 1, -1, false, false, signal_run},
     {0},
 };

@@ -275,6 +275,7 @@ static const struct source verb_sources[] = {
     {"incident", ASK_INCIDENTS, "id", "message", NULL},
     {"task", ASK_TASKS, "id", "name", NULL},
     {"message", ASK_SUBSCRIPTIONS, "name", "process", NULL},
+    {"signal", ASK_SUBSCRIPTIONS, "name", "process", NULL},
     {0},
 };
 

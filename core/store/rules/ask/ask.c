@@ -6,6 +6,7 @@
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/process/large_value.h"
+#include "store/rules/process/signal.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/user_task.h"
 #include <stdlib.h>
@@ -58,13 +59,26 @@ static struct message_to message_of(const json_t *object) {
                                .starts = json_is_true(json_object_get(object, "starts"))};
 }
 
+enum { SIGNALLED = 101 }; /* more than one unit goes on in */
+
+/* What waits for a signal, if one is named. */
+static json_t *signalled(struct store *store, const json_t *object, struct error *error) {
+    const struct unit_signal one = {.name = json_text(object, "signal"),
+                                    .tenant = json_text(object, "tenant"),
+                                    .only = json_int(object, "instance"),
+                                    .until = TIME_NONE};
+    return signal_receivers(store, &one, SIGNALLED, error);
+}
+
 static json_t *receivers(struct store *store, const struct question *question,
                          struct error *error) {
     const struct message_to to = message_of(question->object);
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    json_t *found = subscription_receivers(store, &to, error);
+    json_t *found = json_text(question->object, "signal")
+                        ? signalled(store, question->object, error)
+                        : subscription_receivers(store, &to, error);
     look_end(store, own);
     return found;
 }

@@ -109,12 +109,12 @@ static bool say_task(struct looker *looker, const json_t *place) {
     return json_put(looker->row, "task", json_incref(json_object_get(task, "id")));
 }
 
-static bool say_message(struct looker *looker, int64_t token) {
+static bool say_subscribed(struct looker *looker, int64_t token) {
     const json_t *row = fact_of(looker, "subscriptions", token);
     const char *key = json_text(row, "key");
     if (!row)
         return say_stuck(looker);
-    text_add(&looker->text, " for message \"%s\"", json_text(row, "name"));
+    text_add(&looker->text, " for %s \"%s\"", json_text(row, "kind"), json_text(row, "name"));
     if (key && *key)
         text_add(&looker->text, " with key \"%s\"", key);
     return true;
@@ -124,7 +124,7 @@ static bool say_received(struct looker *looker, const json_t *place) {
     if (!fact_of(looker, "subscriptions", json_int(place, "token")))
         return say_stuck(looker);
     text_add(&looker->text, " waits");
-    return say_message(looker, json_int(place, "token"));
+    return say_subscribed(looker, json_int(place, "token"));
 }
 
 static bool say_call(struct looker *looker, const json_t *place) {
@@ -202,8 +202,9 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
     char date[TIME_TEXT_SIZE];
     int64_t id, token = json_int(watch, "token");
     time_ms due = TIME_NONE;
-    if (strcmp(json_text(watch, "state"), "on message") == 0)
-        return say_message(looker, token);
+    const char *state = json_text(watch, "state");
+    if (strcmp(state, "on message") == 0 || strcmp(state, "on signal") == 0)
+        return say_subscribed(looker, token);
     enum answer found = job_of(looker, token, &id, &due);
     if (found != YES)
         return found == NO && say_stuck(looker);
@@ -340,9 +341,11 @@ static const struct {
     const char *state;
     bool (*say)(struct looker *looker, const json_t *place);
 } states[] = {
-    {"before", say_job},  {"after", say_job},        {"seed", say_job},        {"timer", say_job},
-    {"task", say_task},   {"message", say_received}, {"trigger", say_trigger}, {"join", say_join},
-    {"event", say_event}, {"call", say_call},        {"undoing", say_undoing}, {"turns", say_turns},
+    {"before", say_job},      {"after", say_job},       {"seed", say_job},
+    {"timer", say_job},       {"task", say_task},       {"message", say_received},
+    {"signal", say_received}, {"trigger", say_trigger}, {"join", say_join},
+    {"event", say_event},     {"call", say_call},       {"undoing", say_undoing},
+    {"turns", say_turns},
 };
 
 static bool say(struct looker *looker, const json_t *place) {

@@ -9,6 +9,7 @@
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
+#include "store/rules/process/signal.h"
 #include "store/rules/process/stuck_instance.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/suspend.h"
@@ -253,7 +254,7 @@ static bool leaves_no_job(const struct store *store, const struct unit *unit, in
 }
 
 bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running) {
-    return !unit->message_count && leaves_no_job(store, unit, running);
+    return !unit->message_count && !unit->signal_count && leaves_no_job(store, unit, running);
 }
 
 /* Of an instance that began in this unit there was never a row; of another, the row says when it
@@ -305,12 +306,24 @@ static bool write_waits(struct store *store, const struct unit *unit, time_ms no
     return done;
 }
 
+/* Those that wait already get theirs before the unit takes away what has waited so far, and the
+ * ones that are named when it has written them. */
+static bool write_signals(struct store *store, const struct unit *unit, bool named, time_ms now,
+                          struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < unit->signal_count; i++)
+        if ((unit->signals[i].token != 0) == named)
+            done = store_signal(store, &unit->signals[i], now, error);
+    return done;
+}
+
 bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
                 struct error *error) {
     const struct unit *unit = outcome->unit;
     bool done = true;
     for (size_t i = 0; done && i < unit->message_count; i++)
         done = message_deliver(store, &unit->messages[i], now, error);
+    done = done && write_signals(store, unit, false, now, error);
     for (size_t i = 0; done && i < unit->left_count; i++)
         if (unit->left[i].token) /* all that an instance has goes with its end */
             done = write_left(store, &unit->left[i], outcome->job->id, now, error);
@@ -321,7 +334,8 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
     done = done && CRASH_POINT("unit_left") &&
            write_instances(store, unit, outcome->job->id, now, error);
     done = done && write_turns(store, unit, now, error);
-    done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error);
+    done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error) &&
+           write_signals(store, unit, true, now, error);
     for (size_t i = 0; done && i < unit->trail_count; i++)
         done = trail_write(store, &unit->trail[i], outcome->job->id, now, error);
     return done && messages_offer(store, now, error) && CRASH_POINT("unit_written");

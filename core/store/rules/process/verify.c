@@ -40,7 +40,9 @@ static unsigned waits_for(const char *state) {
                  {"on timer", UNIT_JOB},
                  {"task", UNIT_TASK},
                  {"message", UNIT_SUBSCRIPTION},
-                 {"on message", UNIT_SUBSCRIPTION}};
+                 {"on message", UNIT_SUBSCRIPTION},
+                 {"signal", UNIT_SUBSCRIPTION},
+                 {"on signal", UNIT_SUBSCRIPTION}};
     for (size_t i = 0; state && i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].state, state) == 0)
             return known[i].what;

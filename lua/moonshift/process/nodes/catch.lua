@@ -1,25 +1,22 @@
--- Intermediate catch events: timers and messages are waited for, links have come already.
+-- Intermediate catch events: timers, messages and signals are waited for, links have come already.
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
 local catch = {}
 
 function catch.enter(w, inst, token, step)
-  local kind = step.event.kind
-  if token.came or (kind ~= "timer" and kind ~= "message") then
+  if token.came or not w.events.waits(step) then
     token.came = nil
-    w:push(walk.leave, inst, token, step)
-  elseif kind == "timer" then
-    w.events.await_timer(w, inst, token, step, "timer", false)
-  else
-    w.events.await_message(w, inst, token, step, "message")
+    return w:push(walk.leave, inst, token, step)
   end
+  w.events.await(w, inst, token, step, step.event.kind)
 end
 
-function catch.proceed(w, inst, token, step)
+-- What it waits for has come, with the variables of `given`, else of the cause.
+function catch.proceed(w, inst, token, step, given)
   w:waited(inst, token)
-  token.state = "run"
-  variables.set_given(inst, token, w.cause)
+  token.state, token.more = "run", nil
+  variables.set_given(inst, token, given or w.cause)
   w:push(walk.leave, inst, token, step)
 end
 

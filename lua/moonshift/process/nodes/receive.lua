@@ -4,8 +4,8 @@ local catch = require "moonshift.process.nodes.catch"
 local receive = { proceed = catch.proceed }
 
 function receive.enter(w, inst, token, step)
-  if step.event.kind == "message" then
-    w.events.await_message(w, inst, token, step, "message")
+  if w.events.waits(step) then
+    w.events.await(w, inst, token, step, step.event.kind)
   else
     w:await(inst, token, "trigger")
   end

@@ -1,5 +1,6 @@
--- Intermediate throw events: a link goes to its catching event, an escalation outwards; a
--- compensation takes back what has ended. Others call as a service task does.
+-- Intermediate throw events: a link goes to its catching event, an escalation outwards, a signal to
+-- all that wait for it; a compensation takes back what has ended. Others call as a service task
+-- does.
 local service = require "moonshift.process.nodes.service"
 local walk = require "moonshift.process.walk"
 
@@ -21,9 +22,17 @@ function throw.escalate(w, inst, token, step)
   w.escalations.throw(w, inst, token, step.event.code)
 end
 
+-- The same of a signal.
+function throw.signal(w, inst, token, step)
+  w:push(walk.leave, inst, token, step)
+  w.signals.throw(w, inst, token, step.event)
+end
+
 function throw.enter(w, inst, token, step)
   if step.event.kind == "escalation" then
     return throw.escalate(w, inst, token, step)
+  elseif step.event.kind == "signal" then
+    return throw.signal(w, inst, token, step)
   elseif step.event.kind == "compensation" then
     return w.compensation.enter(w, inst, token, step)
   elseif step.event.kind ~= "link" then

@@ -95,31 +95,6 @@ function readers.receive(self, item, pending)
   end)
 end
 
--- Variables that go into a called process or come back: names, or tables as in the graph.
-local function passed(self, node, name, list)
-  local made = {}
-  for _, one in ipairs(list or {}) do
-    if type(one) == "string" then
-      made[#made + 1] = { from = one, to = one }
-    elseif type(one) == "table" then
-      made[#made + 1] = { from = one.from, to = one.to, all = one.all, value = one.value,
-        ["local"] = one["local"] }
-    else
-      self.report:refuse(node, ("%s: %s is no variable (expected names, or pairs such as total = "
-        .. '"${sum}")'):format(name, show(one)))
-    end
-  end
-  local names = {}
-  for to in pairs(list or {}) do
-    names[#names + 1] = type(to) == "string" and to or nil
-  end
-  table.sort(names)
-  for _, to in ipairs(names) do
-    made[#made + 1] = { value = list[to], to = to }
-  end
-  return made[1] and made
-end
-
 function readers.call(self, item, pending)
   return activities.read(self, item, pending, "call", function(node, content)
     local report = self.report
@@ -128,8 +103,8 @@ function readers.call(self, item, pending)
       mapping = content.mapping }
     options.values(called, { process = content.process or item.id, key = content.key }, node,
       report, "process key")
-    called.into = passed(self, node, "with", content.with)
-    called.back = passed(self, node, "back", content.back)
+    called.into = options.passed(content.with, "with", node, report)
+    called.back = options.passed(content.back, "back", node, report)
     node.call = called
   end)
 end
@@ -145,7 +120,7 @@ local function event_reader(kind)
       if kind == "end" or kind == "throw" then
         fill_behaviour(self, node, content)
       elseif kind == "catch" and node.event.kind == "none" then
-        self.report:refuse(node, "waits for nothing (expected after, at, every or message)")
+        self.report:refuse(node, "waits for nothing (expected after, at, every, message or signal)")
       end
     end)
   end

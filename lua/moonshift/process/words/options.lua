@@ -10,10 +10,10 @@ local options = {}
 local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
   .. " properties"
 local ACTIVITY = COMMON .. " input output each within every on_error on_escalation"
-  .. " on_message on_cancel undo compensates"
+  .. " on_message on_signal on_cancel undo compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
   .. " fields result result_in external_priority"
-local EVENT = " message key after at every error error_message escalate undo cancel"
+local EVENT = " message key signal with after at every error error_message escalate undo cancel"
   .. " code_variable message_variable terminate link event interrupting"
 
 local KNOWN = {
@@ -55,14 +55,14 @@ local TYPES = {
     .. " as index"
     .. " code_variable message_variable error_message link map initiator",
   table = "search properties fields input output event with back mapping each within"
-    .. " every on_error on_escalation on_message on_cancel",
+    .. " every on_error on_escalation on_message on_signal on_cancel",
   boolean = "transaction compensates terminate cancel otherwise default parallel",
   ["string or table"] = "join to flow candidates",
 }
 local EXPECTED = { string = "a text", table = "a table", boolean = "true or false",
   ["string or table"] = "a text or a table" }
 local HOSTS = { within = true, every = true, on_error = true, on_escalation = true,
-  on_message = true, on_cancel = true }
+  on_message = true, on_signal = true, on_cancel = true }
 
 local types = {}
 for kind, names in pairs(TYPES) do
@@ -323,8 +323,8 @@ end
 -- ---- events ----
 
 local TIMERS = { after = "duration", at = "date", every = "cycle" }
-local ONE = { "message", "after", "at", "every", "error", "escalate", "undo", "cancel", "terminate",
-  "link", "event" }
+local ONE = { "message", "signal", "after", "at", "every", "error", "escalate", "undo", "cancel",
+  "terminate", "link", "event" }
 
 local function timer_of(name, value, at, report)
   if not is_value(value) then
@@ -340,6 +340,37 @@ function makers.message(content, at, report)
   if content.message ~= true then
     values(event, { name = content.message, key = content.key }, at, report, "name key")
   end
+  return event
+end
+
+-- passed(list, name, at, report) -> the variables that go to another side, as the graph has them:
+-- names, or tables as in the graph; nil for none.
+function options.passed(list, name, at, report)
+  local made, names = {}, {}
+  for _, one in ipairs(list or {}) do
+    if type(one) == "string" then
+      made[#made + 1] = { from = one, to = one }
+    elseif type(one) == "table" then
+      made[#made + 1] = { from = one.from, to = one.to, all = one.all, value = one.value,
+        ["local"] = one["local"] }
+    else
+      report:refuse(at, ("%s: %s is no variable (expected names, or pairs such as total = "
+        .. '"${sum}")'):format(name, show(one)))
+    end
+  end
+  for to in pairs(list or {}) do
+    names[#names + 1] = type(to) == "string" and to or nil
+  end
+  table.sort(names)
+  for _, to in ipairs(names) do
+    made[#made + 1] = { value = list[to], to = to }
+  end
+  return made[1] and made
+end
+
+function makers.signal(content, at, report)
+  local event = { kind = "signal", into = options.passed(content.with, "with", at, report) or nil }
+  values(event, { name = content.signal }, at, report, "name")
   return event
 end
 

@@ -80,6 +80,7 @@ end
 local TIMERS = { duration = "after", date = "at", cycle = "every" }
 local PLAIN = {
   none = {}, terminate = {}, link = { name = true }, message = { name = true, key = true },
+  signal = { name = true, into = true },
   timer = { timer = true },
   error = { code = true, message = true, code_variable = true, message_variable = true },
   escalation = { code = true, code_variable = true }, compensation = { activity = true },
@@ -93,7 +94,17 @@ local function has_words(event)
       return false
     end
   end
-  return event.kind ~= "link" or event.name ~= nil
+  return event.kind ~= "link" and event.kind ~= "signal" or event.name ~= nil
+end
+
+local function passed(given)
+  local shown = {}
+  for i, one in ipairs(given or {}) do
+    local short = one.from == one.to and one.from and not one.all and not one["local"]
+      and one.value == nil
+    shown[i] = short and one.from or one
+  end
+  return given and shown
 end
 
 local writers = {}
@@ -111,6 +122,11 @@ end
 function writers.message(list, event)
   add(list, "message", event.name == nil and event.key == nil or event.name)
   add(list, "key", event.key)
+end
+
+function writers.signal(list, event)
+  add(list, "signal", event.name)
+  add(list, "with", passed(event.into))
 end
 
 function writers.timer(list, event)
@@ -177,16 +193,6 @@ function kinds.user(list, node)
     "description" } do
     add(list, name, node[name])
   end
-end
-
-local function passed(given)
-  local shown = {}
-  for i, one in ipairs(given or {}) do
-    local short = one.from == one.to and one.from and not one.all and not one["local"]
-      and one.value == nil
-    shown[i] = short and one.from or one
-  end
-  return given and shown
 end
 
 function kinds.call(list, node)

@@ -1,0 +1,177 @@
+#include "store/rules/process/signal.h"
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "store/rules/ground/defined.h"
+#include "store/rules/process/lane.h"
+#include "store/rules/process/order.h"
+#include "store/rules/process/turn.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 500 }; /* receivers that get their jobs in one transaction */
+
+/* ---- what waits ---- */
+
+static json_t *receiver_read(struct row *row) {
+    return json_pack("{sI sI sI ss ss sI}", "instance", (json_int_t)row_int(row, 0), "token",
+                     (json_int_t)row_int(row, 1), "version", (json_int_t)row_int(row, 2),
+                     "activity", row_text(row, 3), "process", row_text(row, 4), "root",
+                     (json_int_t)row_int(row, 5));
+}
+
+json_t *signal_receivers(struct store *store, const struct unit_signal *one, int limit,
+                         struct error *error) {
+    json_t *list = json_array();
+    struct row *rows = db_query(
+        &store->db, error,
+        "SELECT s.instance, s.token, s.version, s.activity, v.key, coalesce(i.root, s.instance)"
+        " FROM subscription s JOIN process_version v ON v.id=s.version"
+        " JOIN process p ON p.key=v.key LEFT JOIN instance i ON i.id=s.instance"
+        " WHERE s.kind='signal' AND s.name=?1 AND s.key='' AND (s.instance, s.token)>(?2, ?3)"
+        " AND s.created<=?4 AND (?5=0 OR s.instance=?5) AND (CAST(?6 AS TEXT) IS NULL"
+        " OR i.tenant IS NULL OR i.tenant=CAST(?6 AS TEXT))"
+        " AND CASE WHEN s.instance=0 THEN v.suspended+p.suspended ELSE (v.suspended|p.suspended)&2"
+        " END=0 AND NOT EXISTS(SELECT 1 FROM suspended_instance h"
+        " WHERE h.instance=CAST(s.instance AS TEXT)) AND " OPEN_TOKEN("s.token") //
+        " ORDER BY s.instance, s.token LIMIT ?7",
+        "tiiiitn", one->name, one->after, one->after_token,
+        one->until == TIME_NONE ? INT64_MAX : one->until, one->only, one->tenant, limit);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        json_array_append_new(list, receiver_read(rows));
+    return json_kept(list, step == NO);
+}
+
+/* ---- their jobs ---- */
+
+/* A job that gives the signal. */
+struct bringer {
+    struct job_spec spec; /* comes first */
+    char handler[JOB_NAME_MAX + 32];
+    char *payload;
+};
+
+struct page {
+    struct store *store;
+    const struct unit_signal *signal;
+    json_t *variables; /* NULL: none */
+    struct bringer *list;
+    size_t count;
+    struct defined defined; /* what is said of the jobs of the handler before */
+};
+
+/* What the walk of the job is told; see lua/moonshift/process/commands.lua. */
+static json_t *cause_of(const struct page *page, const json_t *receiver) {
+    if (!json_int(receiver, "instance"))
+        return json_pack("{ss sO sO sO* ss*}", "kind", "start", "version",
+                         json_object_get(receiver, "version"), "at",
+                         json_object_get(receiver, "activity"), "variables", page->variables,
+                         "tenant", page->signal->tenant);
+    return json_pack("{ss ss sO sO sO sO*}", "kind", "signal", "name", page->signal->name,
+                     "instance", json_object_get(receiver, "instance"), "token",
+                     json_object_get(receiver, "token"), "activity",
+                     json_object_get(receiver, "activity"), "variables", page->variables);
+}
+
+static int64_t lane_for(const struct page *page, const json_t *receiver) {
+    const char *whose = page->store->rules->lane_of_root ? "root" : "instance";
+    return job_instance_lane(json_int(receiver, whose));
+}
+
+/* Those of one process often stand one behind the other. */
+static bool define(struct page *page, struct bringer *one, struct error *error) {
+    bool same = page->count && strcmp(one[-1].handler, one->handler) == 0;
+    return same || defined_read(page->store, one->handler, &page->defined, error);
+}
+
+static bool bringer_make(struct page *page, const json_t *receiver, struct error *error) {
+    struct bringer *one = &page->list[page->count];
+    const int64_t instance = json_int(receiver, "instance");
+    json_t *cause = cause_of(page, receiver);
+    snprintf(one->handler, sizeof one->handler, "process/%.255s:command",
+             json_text(receiver, "process"));
+    one->spec =
+        (struct job_spec){.job = {.handler = one->handler,
+                                  .instance_id = instance,
+                                  .execution = instance ? 0 : json_int(receiver, "version"),
+                                  .activity = instance ? json_text(receiver, "activity") : NULL,
+                                  .due = TIME_NONE,
+                                  .exclusive = instance != 0,
+                                  .lane_id = instance ? lane_for(page, receiver) : 0}};
+    one->payload = cause ? json_write(cause, &one->spec.job.payload_size) : NULL;
+    one->spec.job.payload = one->payload;
+    json_decref(cause);
+    if (!one->payload || !define(page, one, error))
+        return one->payload ? false : db_no_memory(&page->store->db, error);
+    defined_apply(&page->defined, page->store, &one->spec);
+    if (page->count)
+        one[-1].spec.next = &one->spec;
+    page->count++;
+    return true;
+}
+
+/* All are created at once. */
+static bool page_create(struct page *page, const json_t *receivers, time_ms now,
+                        struct error *error) {
+    size_t i;
+    json_t *receiver;
+    bool done = true;
+    json_array_foreach(receivers, i, receiver) {
+        done = done && bringer_make(page, receiver, error);
+    }
+    return done && (!page->count || store_create(page->store, &page->list->spec, 0, now, error)) &&
+           CRASH_POINT("signal_given");
+}
+
+static void page_clear(struct page *page) {
+    for (size_t i = 0; page->list && i < page->count; i++)
+        free(page->list[i].payload);
+    free(page->list);
+    json_decref(page->variables);
+}
+
+/* Orders the job that goes on behind the last one. */
+static bool rest_order(const struct page *page, const json_t *last, time_ms now,
+                       struct error *error) {
+    const struct unit_signal *one = page->signal;
+    struct store_order order = {
+        .key = json_text(last, "process"),
+        .cause = json_pack("{ss ss s[OOI] sO* ss*}", "kind", "signal", "name", one->name, "left",
+                           json_object_get(last, "instance"), json_object_get(last, "token"),
+                           (json_int_t)(one->until == TIME_NONE ? now : one->until), "variables",
+                           page->variables, "tenant", one->tenant)};
+    bool done = order.cause ? order_create(page->store, &order, now, error)
+                            : db_no_memory(&page->store->db, error);
+    json_decref((json_t *)(uintptr_t)order.cause);
+    return done;
+}
+
+/* The one that gets it, as signal_receivers has it. */
+static json_t *receiver_of(const struct unit_signal *one) {
+    return json_pack("[{sI sI ss ss sI}]", "instance", (json_int_t)one->instance, "token",
+                     (json_int_t)one->token, "activity", one->activity, "process", one->process,
+                     "root", (json_int_t)one->instance);
+}
+
+static bool page_give(struct page *page, const json_t *receivers, time_ms now,
+                      struct error *error) {
+    const size_t count = json_array_size(receivers);
+    const char *text = page->signal->variables;
+    page->variables = text ? json_read(text, strlen(text), "variables", error) : NULL;
+    page->list = calloc(count + 1, sizeof *page->list);
+    if (!page->list)
+        return db_no_memory(&page->store->db, error);
+    return (!text || page->variables) && page_create(page, receivers, now, error) &&
+           (count < PAGE || rest_order(page, json_array_get(receivers, count - 1), now, error));
+}
+
+bool store_signal(struct store *store, const struct unit_signal *one, time_ms now,
+                  struct error *error) {
+    struct page page = {.store = store, .signal = one};
+    json_t *receivers = one->token ? receiver_of(one) : signal_receivers(store, one, PAGE, error);
+    bool done = receivers && page_give(&page, receivers, now, error);
+    page_clear(&page);
+    json_decref(receivers);
+    return done;
+}

@@ -1,0 +1,151 @@
+-- Signals: one that is thrown reaches all that wait for it, and the start events of its name. They
+-- go on in the unit of what throws it, before that goes on. Of many, and of an asynchronous signal,
+-- each gets it by a job of its own.
+local frame = require "moonshift.process.frame"
+local kept = require "moonshift.process.kept"
+local scopes = require "moonshift.process.scopes"
+
+local signals = {}
+
+local MOST = 100 -- receivers that go on in one unit
+
+-- ---- receivers ----
+
+local function waits(token)
+  return token.state == "signal" or token.state == "on signal"
+end
+
+-- name_of(inst, token) -> the signal that a token waits for; nil: none
+function signals.name_of(inst, token)
+  if waits(token) and not token.gone then
+    return token.more or inst.plan.steps[token.at].event.name.constant
+  end
+end
+
+-- receive(w, inst, token, given): the token has the signal; given = { name, variables }. It may
+-- have gone on meanwhile.
+function signals.receive(w, inst, token, given)
+  if signals.name_of(inst, token) ~= given.name then
+    return
+  end
+  w:touch(inst)
+  if token.state == "on signal" then
+    return w.events.proceed(w, inst, token, given)
+  end
+  local step = inst.plan.steps[token.at]
+  step.kind.proceed(w, inst, token, step, given)
+end
+
+-- The instances that this walk has, and turns outside of their frames, in the order of their
+-- numbers.
+local function known(w)
+  local list = {}
+  for number, inst in pairs(w.instances) do
+    list[#list + 1] = { number = number, inst = inst }
+  end
+  table.sort(list, function(a, b)
+    return a.number < b.number
+  end)
+  return list
+end
+
+-- Adds what waits for the signal in these instances, as the walk has left them.
+local function add_here(w, given, found)
+  for _, one in ipairs(known(w)) do
+    local inst = one.inst
+    if not inst.ended and not inst.held and (not given.only or given.only == inst.id) then
+      for _, token in ipairs(inst.frame.list) do
+        if signals.name_of(inst, token) == given.name then
+          found[#found + 1] = { inst = inst, token = token }
+        end
+      end
+    end
+  end
+end
+
+-- Adds what waits for it elsewhere. False: it is too much for one unit.
+local function add_elsewhere(w, given, found)
+  local rows = w.context.receivers(given.name, given.tenant, given.only)
+  for _, row in ipairs(rows) do
+    local turn = frame.turn_of(row.token)
+    if row.instance == 0 or not w.instances[turn or row.instance] then
+      found[#found + 1] = row
+    end
+  end
+  return #rows <= MOST
+end
+
+-- ---- giving ----
+
+-- A unit that the store makes a job of for each receiver, or for this one.
+local function by_jobs(w, given, to)
+  table.insert(w.unit.signals, { name = given.name, variables = given.variables,
+    tenant = given.tenant, instance = to and to.inst.id, token = to and to.inst:number(to.token),
+    activity = to and to.token.at, process = to and to.inst.plan.key })
+end
+
+-- What waits in this walk and has no row yet, and whatever else waits.
+local function give_jobs(w, given)
+  local here = {}
+  add_here(w, given, here)
+  for _, one in ipairs(here) do
+    if one.token.fresh then
+      by_jobs(w, given, one)
+    end
+  end
+  by_jobs(w, given)
+end
+
+-- Begins to give it to one that waits elsewhere, or starts a process.
+local function give_row(w, given, row)
+  if row.instance == 0 then
+    local from = given.from
+    local id = from and kept.instance(w, from.inst, from.token) or w.context.next_instance()
+    scopes.begin(w, { id = id, version = row.version, at = row.activity, tenant = given.tenant,
+      variables = given.variables, from = from, who = w.cause.who })
+    return
+  end
+  local inst = w:instance(row.instance, row.token)
+  local token = inst and frame.find(inst.frame, row.token)
+  if token then
+    w:push(signals.receive, inst, token, given)
+  end
+end
+
+-- give(w, given) -> how many get it in this unit; nil: jobs give it. given = { name, variables,
+-- tenant: only instances of this one or of none; only = id of the only instance; async, from =
+-- { inst, token } that throws it }.
+function signals.give(w, given)
+  local found = {}
+  local few = not given.async and add_elsewhere(w, given, found)
+  if not few then
+    give_jobs(w, given)
+    return nil
+  end
+  add_here(w, given, found)
+  for i = #found, 1, -1 do
+    local one = found[i]
+    if one.inst then
+      w:push(signals.receive, one.inst, one.token, given)
+    else
+      give_row(w, given, one)
+    end
+  end
+  return #found
+end
+
+-- throw(w, inst, token, event): an event that throws a signal.
+function signals.throw(w, inst, token, event)
+  local name = w:text(inst, token, event.name, "the name of the signal")
+  local variables
+  if event.into then
+    variables = {}
+    w.called.map(w, inst, token, event.into, function(to, value)
+      variables[to] = value
+    end)
+  end
+  signals.give(w, { name = name, variables = variables, tenant = inst.tenant, async = event.async,
+    from = { inst = inst, token = token } })
+end
+
+return signals

@@ -1,0 +1,173 @@
+-- Signals as they are given and thrown: to a few in one unit, to many by jobs of several workers.
+local engines = require "spec.support.engines"
+local executors = require "spec.support.executors"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local WORDS = 'local process = require "moonshift.process"\nreturn '
+
+local files = {
+  ["processes/waits.lua"] = WORDS .. [[{ process.wait "w" { signal = "S" },
+    process.task "a" {} }]],
+  ["processes/begins.lua"] = WORDS .. [[{ process.start "s" { signal = "S" },
+    process.task "b" {} }]],
+  ["processes/beside.lua"] = WORDS .. [[{ process.task "a" {
+    on_signal = { "${name}", interrupting = false, process.task "c" {} } } }]],
+  ["processes/throws.lua"] = WORDS .. [[{ process.throw "t" { signal = "S",
+    with = { "x", y = "${x + 1}" } }, process.task "d" {} }]],
+  ["processes/fails.lua"] = WORDS .. [[{ process.wait "w" { signal = "S" },
+    process.step "no" { run = function() error("no") end } }]],
+  ["processes/calls.lua"] = WORDS .. [[{ process.step "t" { async = true, run = function(job)
+    job:signal("S", { x = 7 }) end } }]],
+}
+
+local function only(...)
+  local some = {}
+  for _, name in ipairs { ... } do
+    some["processes/" .. name .. ".lua"] = files["processes/" .. name .. ".lua"]
+  end
+  return some
+end
+
+describe("a signal", function()
+  local engine, folder
+
+  local function open(...)
+    folder = process.folder(only(...))
+    engine = testing.engine { scripts = folder }
+  end
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  local function standing()
+    local found = {}
+    for _, row in ipairs(engine:tasks():list()) do
+      local x = engine:instance(row.instance).variables
+      found[#found + 1] = ("%s %s %s"):format(row.activity, tostring(x.x), tostring(x.y))
+    end
+    table.sort(found)
+    return found
+  end
+
+  it("reaches all that wait for it, and starts what it starts", function()
+    open("waits", "begins", "beside")
+    assert(engine:start("waits"))
+    assert(engine:start("waits"))
+    local beside = assert(engine:start("beside", { variables = { name = "S" } }))
+    assert.truthy(engine:why_instance(beside):find('waits for its user task .*, or for signal "S"'))
+    assert.equal(4, assert(engine:signal("S", { x = 1 })))
+    assert.same({ "a 1 nil", "a 1 nil", "a 1 nil", "b 1 nil", "c 1 nil" }, standing())
+    local entry = engine:operations({ verb = "signal" }):list()[1]
+    assert.same({ 'signal "S"', "received by 4" }, { entry.entity, entry.new })
+    assert.equal(2, assert(engine:signal("S", { x = 2 })))
+    assert.same({ "a 1 nil", "a 1 nil", "a 2 nil", "b 1 nil", "b 2 nil", "c 2 nil", "c 2 nil" },
+      standing())
+    assert.equal(0, assert(engine:signal("T")))
+  end)
+
+  it("may be for one instance", function()
+    open("waits")
+    local id = assert(engine:start("waits"))
+    assert(engine:start("waits"))
+    assert.equal(1, assert(engine:signal("S", nil, { instance = id })))
+    assert.same({ "a nil nil" }, standing())
+    local fine, message, code = engine:signal("S", nil, { instance = id })
+    assert.is_nil(fine)
+    assert.equal(('signal "S": instance %d does not wait for it'):format(id), message)
+    assert.equal("not_found", code)
+  end)
+
+  it("reaches instances of its tenant, and of none", function()
+    open("waits", "begins")
+    assert(engine:start("waits", { tenant = "one" }))
+    assert(engine:start("waits", { tenant = "two" }))
+    assert(engine:start("waits"))
+    assert.equal(3, assert(engine:signal("S", nil, { tenant = "one" })))
+    local begun = engine:instances({ process = "begins" }):list()[1]
+    assert.equal("one", begun.tenant)
+    assert.equal("two", engine:instances({ id = engine:subscriptions({ activity = "w" }):list()[1]
+      .instance }):list()[1].tenant)
+  end)
+
+  it("passes by what is suspended", function()
+    open("waits", "begins")
+    local id = assert(engine:start("waits"))
+    assert(engine:suspend_instance(id))
+    assert(engine:suspend_process("begins"))
+    assert.equal(0, assert(engine:signal("S")))
+    assert(engine:activate_instance(id))
+    assert.equal(1, assert(engine:signal("S")))
+  end)
+
+  it("undoes all where one of them fails", function()
+    open("waits", "fails", "begins")
+    assert(engine:start("waits"))
+    assert(engine:start("fails"))
+    local fine, message = engine:signal("S", { x = 1 })
+    assert.is_nil(fine)
+    assert.truthy(message:find("no", 1, true), message)
+    assert.same({}, standing())
+    assert.equal(3, engine:subscriptions({ name = "S" }):count())
+  end)
+
+  it("is thrown with variables, and goes to other instances in the unit of its thrower", function()
+    open("waits", "begins", "throws")
+    assert(engine:start("waits"))
+    assert(engine:start("throws", { variables = { x = 1 } }))
+    assert.same({ "a 1 2", "b 1 2", "d 1 nil" }, standing())
+  end)
+
+  it("is given by a handler, with its unit", function()
+    open("waits", "begins", "calls")
+    assert(engine:start("waits"))
+    assert(engine:start("calls"))
+    assert.same({}, standing())
+    engine:drain()
+    assert.same({ "a 7 nil", "b 7 nil" }, standing())
+  end)
+
+  it("reaches many by jobs, each once", function()
+    open("waits", "begins")
+    local list = {}
+    for i = 1, 1000 do
+      list[i] = { "waits" }
+    end
+    assert(engine:start(list))
+    assert(engine:start({ { "waits" }, { "waits" } }))
+    local reached, how = engine:signal("S", { x = 1 })
+    assert.same({ 0, "jobs" }, { reached, how })
+    assert.equal("given by jobs", engine:operations({ verb = "signal" }):list()[1].new)
+    engine:drain()
+    assert.equal(1003, engine:tasks():count())
+    assert.equal(1, engine:subscriptions({ name = "S" }):count())
+    assert.equal(0, engine:jobs():count())
+    assert.equal(1, engine:instances({ process = "begins" }):count())
+  end)
+end)
+
+describe("signals of several workers", function()
+  it("reach each instance once", function()
+    local place = executors.place {}
+    for path, text in pairs(only("waits", "begins", "calls")) do
+      place.write(path, text)
+    end
+    place.write("waiting", ("{}\n"):rep(150))
+    place.write("calling", ("{}\n"):rep(4))
+    for key, file in pairs { waits = "/waiting", calls = "/calling" } do
+      place.moonshift("process", "start", key, "--from", place.path .. file, "-C", place.path)
+    end
+    place.moonshift("run", place.path, "--drain", "--workers", "4")
+    local function count(activity)
+      return select(2, place.moonshift("task", "list", "--activity", activity, "--limit", "1000",
+        "--json", "-C", place.path):gsub('"id"', ""))
+    end
+    assert.equal(150, count "a")
+    assert.equal(4, count "b")
+    assert.equal("1 instance has the signal\n", place.moonshift("signal", "S", "-C", place.path))
+    place.moonshift("check", "--store", "-C", place.path)
+    place.remove()
+  end)
+end)

@@ -1,0 +1,158 @@
+local driver = require "spec.lua.process.driver"
+local graphs = require "spec.lua.process.graphs"
+
+local function on(kind, name, more)
+  local node = { kind = kind, event = { kind = "signal", name = name or "S" } }
+  for key, value in pairs(more or {}) do
+    if key == "attached" or key == "scope" then
+      node[key] = value
+    else
+      node.event[key] = value
+    end
+  end
+  return node
+end
+
+-- A task whose end throws; beside it stands what waits.
+local function beside(nodes, flows, event)
+  local all = { f = "parallel", a = "user", t = on("throw", "S", event), d = "user" }
+  for id, node in pairs(nodes) do
+    all[id] = node
+  end
+  return graphs.make("p", all, { "s -> f -> a -> t -> d -> e", table.unpack(flows) })
+end
+
+local function starter()
+  return graphs.make("q", { s = on "start", b = "user" }, { "s -> b -> e" })
+end
+
+describe("a signal that is thrown", function()
+  it("reaches what waits in the same instance, and start events, before its thrower goes on",
+    function()
+      local order = {}
+      local d = driver.new({ beside({ w = on "catch", c = { kind = "service",
+        behaviour = { run = "note" } }, u = "user" }, { "f -> w -> c -> u -> e2" }), starter() },
+        { handlers = { note = function(job)
+          order[#order + 1] = job.activity
+        end } })
+      local id = d:start("p")
+      d:complete("a")
+      assert.equal("d u", d:at(id))
+      assert.same({ "c" }, order)
+      assert.equal(2, #d.tasks - 1)
+      assert.same({ 1, 1 }, { d:history(id).w, d:history(id).t })
+    end)
+
+  it("brings variables, as its mappings say", function()
+    local d = driver.new { beside({}, {}, { into = { { from = "x", to = "x" },
+      { value = "${x + y}", to = "z" } } }), starter() }
+    d:start("p", { x = 1, y = 2 })
+    d:complete("a")
+    local began
+    for id, row in pairs(d.instances) do
+      began = row.version == 2 and id or began
+    end
+    assert.same({ x = 1, z = 3 }, d:variables(began))
+  end)
+
+  it("interrupts an activity, or comes beside it as often as it is thrown", function()
+    local d = driver.new { graphs.make("p", { a = "user", b = on("boundary", "S",
+      { attached = "a", interrupting = false }), c = "user", i = on("boundary", "T",
+      { attached = "a" }), u = "user" }, { "s -> a -> e", "b -> c -> e2", "i -> u -> e3" }) }
+    local id = d:start("p")
+    d:command { kind = "signal", name = "S" }
+    d:command { kind = "signal", name = "S", variables = { x = 1 } }
+    assert.equal("a c c", d:at(id))
+    assert.equal(1, d:command({ kind = "signal", name = "T" }).result)
+    assert.equal("c c u", d:at(id))
+    assert.same({ x = 1 }, d:variables(id))
+    assert.equal(0, d:command({ kind = "signal", name = "S" }).result)
+  end)
+
+  it("starts event sub-processes, and is a way out of an event-based gateway", function()
+    local d = driver.new { graphs.make("p", { g = "event_gateway", w = on "catch",
+      w2 = on("catch", "T"), a = "user", b = "user", sub = "event_subprocess",
+      s2 = on("start", "T", { scope = "sub", interrupting = false }),
+      c = { kind = "user", scope = "sub" }, e4 = { kind = "end", scope = "sub" } },
+      { "s -> g -> w -> a -> e", "g -> w2 -> b -> e2", "s2 -> c -> e4" }) }
+    local id = d:start("p")
+    d:command { kind = "signal", name = "S" }
+    assert.equal("a", d:at(id))
+    d:command { kind = "signal", name = "T" }
+    assert.equal("a c", d:at(id))
+  end)
+
+  it("may be called what an expression says", function()
+    local d = driver.new { graphs.make("p", { w = on("catch", "S-${n}"), a = "user" },
+      { "s -> w -> a -> e" }) }
+    local one, two = d:start("p", { n = 1 }), d:start("p", { n = 2 })
+    assert.equal(1, d:command({ kind = "signal", name = "S-2" }).result)
+    assert.same({ "w", "a" }, { d:at(one), d:at(two) })
+    d = driver.new { graphs.make("p", { w = on("catch", "${n}") }, { "s -> w -> e" }) }
+    local _, message = pcall(d.start, d, "p", { n = 5 })
+    assert.equal("w: the signal is called 5 (expected a text)", message)
+  end)
+
+  it("is given by a handler, once for the run", function()
+    local d = driver.new({ graphs.make("p", { c = { kind = "service", before = true,
+      behaviour = { run = "call" } } }, { "s -> c -> e" }), starter() },
+      { handlers = { call = function(job)
+        job:signal("S", { x = 1 })
+        job:signal("T")
+      end } })
+    d:start("p")
+    assert.equal(0, #d.tasks)
+    d:drain()
+    assert.equal(1, #d.tasks)
+    assert.same({ x = 1 }, d:variables(d.tasks[1].instance))
+  end)
+
+  it("refuses to bring what is no table", function()
+    local d = driver.new({ graphs.make("p", { c = { kind = "service",
+      behaviour = { run = "call" } } }, { "s -> c -> e" }) },
+      { handlers = { call = function(job)
+        job:signal("S", 1)
+      end } })
+    local _, message = pcall(d.start, d, "p")
+    assert.truthy(message:find("job:signal: the variables are 1 (expected a table)", 1, true))
+  end)
+end)
+
+describe("an asynchronous signal", function()
+  it("reaches each by a job, that which has begun to wait in the same unit, too", function()
+    local d = driver.new { graphs.make("p", { f = "parallel", w = on "catch", u = "user",
+      t = on("throw", "S", { async = true }), d = "user", w2 = on "catch", v = "user" },
+      { "s -> f -> w -> u -> e", "f -> t -> d -> w2 -> v -> e2" }), starter() }
+    local id = d:start("p")
+    assert.equal("d w", d:at(id))
+    assert.equal(2, #d.orders)
+    d:deliver()
+    assert.equal("d u", d:at(id))
+    assert.equal(3, #d.tasks)
+  end)
+
+  it("finds one that has gone on meanwhile, and does nothing", function()
+    local d = driver.new { graphs.make("p", { w = on "catch", w2 = on("catch", "T"), u = "user" },
+      { "s -> w -> w2 -> u -> e" }), graphs.make("t", { t = on("throw", "S", { async = true }) },
+      { "s -> t -> e" }) }
+    local id = d:start("p")
+    d:start("t")
+    d:command { kind = "signal", name = "S" }
+    assert.equal("w2", d:at(id))
+    d:deliver()
+    assert.equal("w2", d:at(id))
+  end)
+
+  it("is any signal for more than a hundred", function()
+    local list = { graphs.make("p", { w = on "catch", u = "user" }, { "s -> w -> u -> e" }) }
+    local d = driver.new(list)
+    for _ = 1, 101 do
+      d:start("p")
+    end
+    local unit = d:command { kind = "signal", name = "S" }
+    assert.is_nil(unit.result)
+    assert.equal(101, #d.orders)
+    d:deliver()
+    assert.equal(101, #d.tasks)
+  end)
+end)
