@@ -58,7 +58,7 @@ CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] \
 	spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch] spec/*/*/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua docs/terminal.lua lua scripts examples spec spec/run \
+LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua docs/terminal.lua lua scripts examples spec spec/run spec/verbs/run \
 	spec/postgres/specs examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report \

@@ -124,7 +124,9 @@ bool engine_command(struct engine *engine, const json_t *command, struct command
  *   - trigger: instance; activity, variables;
  *   - signal: signal; instance, tenant: *answer is how many have got it, true where jobs give it;
  *   - cancel: instance; reason;
- *   - set: instance; variables.
+ *   - set: instance; variables;
+ *   - modify: instance; operations (lua/moonshift/process/operations.lua), skip_listeners,
+ *     skip_mappings, reason, dry_run (nothing is done; the answer says what each would do).
  * Those of tasks, `start`, `message` and `trigger` may have `transient`, variables that last as
  * long as the walk. *answer is the id of the instance, the caller's. A failing handler leaves
  * everything as it was: ERROR_FAILED with its message. */
@@ -142,6 +144,7 @@ struct engine_order {
     int64_t job;                /* 0: it is done */
     bool kept;                  /* a message that nothing waits for yet */
     bool by_jobs;               /* a signal for many: each gets it by a job */
+    json_t *told;               /* what a trial would do; NULL: it was none; the caller's */
     struct outcome_line *lines; /* that handlers printed here, also before an error; the caller's */
 };
 /* The same command. It is walked here if the folder has the process and is not older than that of a

@@ -12,6 +12,9 @@ local START = { variables = "object", transient = "object", types = "object", ke
 local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
   starts = "flag", variables = "object", transient = "object", types = "object", keep = "span" }
 
+local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text",
+  dry_run = "flag" }
+
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
   local command = options.only(given, where .. "start", START, level + 1)
@@ -179,6 +182,21 @@ end
 function Engine:cancel_instance(instance, given)
   local reason = options.only(given, "cancel_instance", { reason = "text" }).reason
   return self.core:process { kind = "cancel", instance = ids.one(instance, 2), reason = reason }
+end
+
+--- Starts and cancels activities of an instance, one operation behind the other: all of them or
+--- none. What follows them runs here.
+---@param instance integer its id
+---@param operations moonshift.operation[]
+---@param given? moonshift.modify_options
+---@return integer|moonshift.operation_trial[]? instance with `dry_run`, what each would do
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:modify_instance(instance, operations, given)
+  local command = options.only(given, "modify_instance", MODIFY)
+  command.kind, command.instance = "modify", ids.one(instance, 2)
+  command.operations = options.value(operations, "operations", "object")
+  return self.core:process(command)
 end
 
 --- Sets variables of an instance.

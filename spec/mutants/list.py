@@ -1173,9 +1173,10 @@ local variables = require "moonshift.process.variables"
     {"name": "cancelled-without-outputs", "by": "spec/lua/process/scopes_spec.lua",
      "breaks": "a cancelled activity maps no outputs",
      "changes": [("lua/moonshift/process/scopes.lua", """
-    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
+  walk.map_outputs(w, inst, token, step)
+  inst:tell("c", token, step.id)
 """, """
-    w:mapped(w.scope:at(inst, token), output)
+  inst:tell("c", token, step.id)
 """)]},
     # ---- turns, places and bells
     {"name": "prelocked-are-idle", "by": "spec/core/run/turn_contract",

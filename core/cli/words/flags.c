@@ -201,7 +201,7 @@ static bool given_add(struct flags *flags, const struct flag *flag, char *name, 
     }
     flags->given = given;
     given = &given[flags->count++];
-    *given = (struct flag_given){*flag, name, value};
+    *given = (struct flag_given){*flag, name, value, flags->word_count};
     given->flag.name = name;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         flags->helps = true;

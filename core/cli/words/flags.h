@@ -51,6 +51,7 @@ struct flag_given {
     struct flag flag;
     const char *name;  /* without what follows `=`; owned by the flags, as flag.name */
     const char *value; /* NULL: a switch, or left out */
+    int words;         /* that stand before it */
 };
 
 struct flags {

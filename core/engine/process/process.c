@@ -5,6 +5,7 @@
 #include "engine/engine_state.h"
 #include "engine/process/process_later.h"
 #include "engine/process/process_walk.h"
+#include <string.h>
 
 /* Keeps a message in a transaction of its own. */
 static enum answer keep(struct process_walk *walk, struct engine *engine, struct error *error) {
@@ -34,8 +35,21 @@ static bool walk_here(struct process_walk *walk, struct engine *engine, struct e
     return done == YES;
 }
 
+/* A trial: it is walked, and nothing is written. */
+static bool try(struct process_walk *walk, struct engine *engine, json_t **told,
+                struct error *error) {
+    if (!process_walk_run(walk, engine, error))
+        return false;
+    const char *text = walk->outcome->result;
+    *told = text ? json_read(text, strlen(text), "result", error) : json_array();
+    engine_tidy(engine);
+    return *told || (!text && error_no_memory(error));
+}
+
 static bool give(struct process_walk *walk, struct engine *engine, struct engine_order *given,
                  struct error *error) {
+    if (json_is_true(json_object_get(walk->command, "dry_run")))
+        return try(walk, engine, &given->told, error);
     if (given->later || (!given->now && !process_walk_is_ours(walk, engine)))
         return process_later(engine, &walk->cause, walk->command, given->retries, &given->job,
                              error);
@@ -92,11 +106,13 @@ bool engine_process(struct engine *engine, const json_t *command, json_t **answe
                     struct error *error) {
     struct engine_order order = {.now = true};
     bool done = engine_order(engine, command, &order, error);
-    *answer = order.by_jobs ? json_true() : json_integer(order.instance);
-    if (!done) {
-        json_decref(*answer);
-        *answer = NULL;
-    }
+    *answer = NULL;
+    if (done)
+        *answer = order.told      ? order.told
+                  : order.by_jobs ? json_true()
+                                  : json_integer(order.instance);
+    else
+        json_decref(order.told);
     outcome_lines_free(order.lines);
     return done && (*answer || error_no_memory(error));
 }

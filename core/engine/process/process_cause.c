@@ -250,6 +250,23 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
            take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
+/* Takes those of these members that are there. */
+static bool take_all(struct process_cause *cause, const json_t *command, const char *const *names,
+                     struct error *error) {
+    bool done = true;
+    for (; done && *names; names++)
+        done = take(cause->object, *names, command, *names);
+    return done || error_no_memory(error);
+}
+
+/* Other places for an instance; see lua/moonshift/process/operations.lua. */
+static bool modify(struct process_cause *cause, struct engine *engine, const json_t *command,
+                   struct error *error) {
+    static const char *const names[] = {"operations", "skip_listeners", "skip_mappings", "dry_run",
+                                        NULL};
+    return take_all(cause, command, names, error) && of_instance(cause, engine, command, error);
+}
+
 /* Asks a timer, without moving anything. */
 static bool due(struct process_cause *cause, struct engine *engine, const json_t *command,
                 struct error *error) {
@@ -387,6 +404,7 @@ static const struct reader {
     {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, of_instance},
     {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
     {"escalate", "task", JSON_INTEGER, raise_code}, {"signal", "signal", JSON_STRING, signal_read},
+    {"modify", "instance", JSON_INTEGER, modify},
 };
 
 static const struct reader *reader_of(const json_t *command) {
@@ -408,16 +426,18 @@ static bool check(const struct reader *reader, const json_t *command, struct err
 }
 
 /* What a command may be told, and of which type it is. */
-enum told { TOLD_NAME, TOLD_TEXT, TOLD_NUMBER, TOLD_TOKEN, TOLD_FLAG, TOLD_OBJECT };
+enum told { TOLD_NAME, TOLD_TEXT, TOLD_NUMBER, TOLD_TOKEN, TOLD_FLAG, TOLD_OBJECT, TOLD_LIST };
 static const struct member {
     const char *name;
     enum told type;
 } members[] = {
-    {"key", TOLD_NAME},         {"business_key", TOLD_NAME}, {"tenant", TOLD_NAME},
-    {"tag", TOLD_NAME},         {"activity", TOLD_TEXT},     {"reason", TOLD_TEXT},
-    {"code", TOLD_NAME},        {"message", TOLD_TEXT},      {"version", TOLD_NUMBER},
-    {"instance", TOLD_NUMBER},  {"token", TOLD_TOKEN},       {"starts", TOLD_FLAG},
-    {"variables", TOLD_OBJECT}, {"transient", TOLD_OBJECT},  {"types", TOLD_OBJECT},
+    {"key", TOLD_NAME},         {"business_key", TOLD_NAME},   {"tenant", TOLD_NAME},
+    {"tag", TOLD_NAME},         {"activity", TOLD_TEXT},       {"reason", TOLD_TEXT},
+    {"code", TOLD_NAME},        {"message", TOLD_TEXT},        {"version", TOLD_NUMBER},
+    {"instance", TOLD_NUMBER},  {"token", TOLD_TOKEN},         {"starts", TOLD_FLAG},
+    {"variables", TOLD_OBJECT}, {"transient", TOLD_OBJECT},    {"types", TOLD_OBJECT},
+    {"operations", TOLD_LIST},  {"skip_listeners", TOLD_FLAG}, {"skip_mappings", TOLD_FLAG},
+    {"dry_run", TOLD_FLAG},
 };
 
 /* An integer is its text. */
@@ -449,6 +469,8 @@ static bool member_read(json_t *command, const struct member *member, struct err
         return json_is_boolean(value) || json_refuse(member->name, value, "true or false", error);
     case TOLD_OBJECT:
         return json_is_object(value) || json_refuse(member->name, value, "an object", error);
+    case TOLD_LIST:
+        return json_is_array(value) || json_refuse(member->name, value, "a list", error);
     }
     return error_set(error, ERROR_FAILED, "%s: no code reads it", member->name);
 }
@@ -526,8 +548,9 @@ static const struct {
     const char *kind;
     bool (*about)(const json_t *command, struct store_reach *about);
 } abouts[] = {
-    {"start", start_about},  {"complete", task_about},   {"message", message_about},
-    {"set", instance_about}, {"cancel", instance_about}, {"trigger", instance_about},
+    {"start", start_about},     {"complete", task_about},   {"message", message_about},
+    {"set", instance_about},    {"cancel", instance_about}, {"trigger", instance_about},
+    {"modify", instance_about},
 };
 
 json_t *process_cause_about(const json_t *command, struct store_reach *about) {

@@ -141,6 +141,14 @@ static void set(struct process_entry *entry, const struct process_cause *cause,
     entry->after = values_of(json_object_get(command, "variables"));
 }
 
+/* The table of the command itself. */
+static void modify(struct process_entry *entry, const struct process_cause *cause,
+                   const json_t *command, const json_t *before) {
+    (void)before;
+    name_instance(entry, cause);
+    entry->after = json_write(json_object_get(command, "operations"), NULL);
+}
+
 static const struct {
     const char *kind, *verb;
     void (*make)(struct process_entry *entry, const struct process_cause *cause,
@@ -151,6 +159,7 @@ static const struct {
     {"message", "correlate", correlate}, {"signal", "signal", signal_given},
     {"trigger", "trigger", trigger},     {"cancel", "cancel_instance", cancel},
     {"set", "set_variables", set},
+    {"modify", "modify_instance", modify},
 };
 
 bool process_entry_make(struct process_entry *entry, const struct process_cause *cause,

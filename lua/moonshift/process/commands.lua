@@ -1,5 +1,6 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
--- (start, complete, trigger, message, signal, cancel, set); a command that does not fit raises.
+-- (start, complete, trigger, message, signal, cancel, set, modify); a command that does not fit
+-- raises.
 local called = require "moonshift.process.called"
 local compensation = require "moonshift.process.compensation"
 local errors = require "moonshift.process.errors"
@@ -7,6 +8,7 @@ local escalations = require "moonshift.process.escalations"
 local events = require "moonshift.process.events"
 local frame = require "moonshift.process.frame"
 local inclusive = require "moonshift.process.nodes.inclusive"
+local modify = require "moonshift.process.modify"
 local multi = require "moonshift.process.multi"
 local recent = require "moonshift.process.recent"
 local scopes = require "moonshift.process.scopes"
@@ -119,6 +121,8 @@ local Causes = {}
 local function refuse(w, text)
   error(w.context.host and { message = text, permanent = true } or text, 0)
 end
+
+Walk.refuse = refuse
 
 -- The instance and the token of a cause; raises if they are not there.
 local function meant(w)
@@ -329,6 +333,11 @@ function Causes.cancel(w)
   if caller then
     called.cancelled(w, caller, token)
   end
+end
+
+-- Starts and cancels activities as an operator says.
+function Causes.modify(w)
+  modify.run(w, (meant(w)))
 end
 
 -- Sets variables: of the token that is named, else of the instance. The result is what they were.

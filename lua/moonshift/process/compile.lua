@@ -324,6 +324,7 @@ local function link(c, plan, step)
   step.out = {}
   for i, flow in ipairs(node.out or {}) do
     step.out[i] = flow_of(c, plan, flow)
+    step.out[i].from = step
     plan.flows[flow.id] = step.out[i]
   end
   if node.start then

@@ -362,6 +362,28 @@ function Process.gateway(name) end
 ---@field tag? string the newest version with this tag
 ---@field tenant? string
 
+--- One operation of `engine:modify_instance`: one of the first four fields says what it does.
+---@class moonshift.operation
+---@field start_before? string an activity; `"x#multiInstanceBody"`: all turns of a repeated one
+---@field start_after? string an activity that one flow leads on from
+---@field start_flow? string a flow
+---@field cancel? string an activity: all instances of it; `"x#2"`: the second one
+---@field in? string the scope in which it starts, where there are several: `"sub#2"`
+---@field variables? table set where their names exist, else in the instance
+---@field local? boolean the variables are its own, or those of the scope that is made for it
+
+--- What an operation would do.
+---@class moonshift.operation_trial
+---@field cancels string[] activities
+---@field begins string[] activities, with the scopes that are made for them
+
+--- Options of `engine:modify_instance`.
+---@class moonshift.modify_options
+---@field skip_listeners? boolean no listeners are called
+---@field skip_mappings? boolean no inputs and outputs are evaluated
+---@field reason? string stays in the history of an instance that ends
+---@field dry_run? boolean nothing is done
+
 --- Options of `engine:complete`.
 ---@class moonshift.variable_options
 ---@field transient? table variables that last until the instance waits

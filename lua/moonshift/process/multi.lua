@@ -103,6 +103,44 @@ function multi.begin(w, inst, body, step)
   return multi.turn(w, inst, token, step, 0)
 end
 
+-- ---- for an operator ----
+
+-- open(w, inst, body, step): begins a body for one turn, which is not counted from its list.
+function multi.open(w, inst, body, step)
+  inst:tell("s", body, step.multi.at)
+  body.state, body.more, body.at = "body", { 1, 0, 1 }, step.multi.at
+  w.events.watch(w, inst, body, step.boundaries)
+  set(inst, body, "nrOfInstances", 1)
+  set(inst, body, "nrOfCompletedInstances", 0)
+  set(inst, body, "nrOfActiveInstances", 1)
+end
+
+-- first_turn(inst, token, step): the token is the only turn of such a body.
+function multi.first_turn(inst, token, step)
+  set(inst, step.multi.parallel and token or token.scope, "loopCounter", 0)
+end
+
+local function count_active(inst, body)
+  set(inst, body, "nrOfActiveInstances", body.more[1] - body.more[2])
+end
+
+-- add_turn(inst, body, token): the token is one more turn of a parallel body, behind all others.
+function multi.add_turn(inst, body, token)
+  local count = variables.get(body, "nrOfInstances")
+  body.more[1], body.more[3] = body.more[1] + 1, body.more[3] + 1
+  set(inst, body, "nrOfInstances", count + 1)
+  count_active(inst, body)
+  set(inst, token, "loopCounter", count)
+end
+
+-- take_turn(inst, body): one of its turns was cancelled, and others go on.
+function multi.take_turn(inst, body)
+  body.more[1], body.more[3] = body.more[1] - 1, body.more[3] - 1
+  count_active(inst, body)
+end
+
+-- ---- turns ----
+
 -- Begins a turn of a sequential body.
 function multi.turn(w, inst, token, step, index)
   local body = token.scope

@@ -42,9 +42,8 @@ function scopes.cancel_inside(w, inst, scope)
   leave_ranges(w, inst, scope)
 end
 
--- Cancels all that stands in a scope, but `except`, and ends the watches for its event
--- sub-processes.
-function scopes.interrupt(w, inst, scope, except)
+-- Cancels all that stands in a scope, but `except`.
+local function cancel_standing(w, inst, scope, except)
   local inside = frame.inside(inst.frame, scope)
   for i = #inside, 1, -1 do
     if not inside[i].gone and not frame.watches(inside[i]) and inside[i] ~= except then
@@ -52,7 +51,20 @@ function scopes.interrupt(w, inst, scope, except)
     end
   end
   leave_ranges(w, inst, scope)
+end
+
+-- The same, and ends the watches for its event sub-processes.
+function scopes.interrupt(w, inst, scope, except)
+  cancel_standing(w, inst, scope, except)
   w.events.unwatch_events(w, inst, scope)
+end
+
+-- Interrupts a scope for an operator: the instance itself still waits for its events then.
+function scopes.interrupt_kept(w, inst, scope)
+  cancel_standing(w, inst, scope)
+  if scope.scope then
+    w.events.unwatch_events(w, inst, scope)
+  end
 end
 
 -- Ends what a token does, without taking the token away: its activity is cancelled.
@@ -84,12 +96,10 @@ end
 
 -- End listeners and outputs are for cancelled activities, too; a BPMN error of theirs is lost.
 function scopes.finish_cancelled(w, inst, token, step)
-  for i, callout in ipairs(step.ends or {}) do
+  for i, callout in ipairs(not w.skip_listeners and step.ends or {}) do
     calls.run(w, inst, token, step, callout, "end" .. i, "end")
   end
-  for _, output in ipairs(step.outputs or {}) do
-    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
-  end
+  walk.map_outputs(w, inst, token, step)
   inst:tell("c", token, step.id)
 end
 
@@ -203,9 +213,21 @@ function scopes.complete(w, inst, reason)
   end
 end
 
+-- Calls the end listeners of a process that does not come to its end; a BPMN error of theirs is
+-- lost.
+function scopes.end_listeners(w, inst)
+  local ends = not w.skip_listeners and inst.plan.ends
+  for i, callout in ipairs(ends or {}) do
+    calls.run(w, inst, inst.frame.outer, nil, callout, "end" .. i, "end")
+  end
+end
+
+-- What an operator has begun in an instance is not all that he begins: then it stays.
 local function complete_instance(w, inst)
   local ends = inst.plan.ends
-  if not ends or walk.listen(w, inst, inst.frame.outer, nil, ends, "end") then
+  if inst.stays then
+    inst.came_to_end = true
+  elseif not ends or walk.listen(w, inst, inst.frame.outer, nil, ends, "end") then
     scopes.complete(w, inst)
   end
 end

@@ -298,7 +298,7 @@ end
 
 -- Runs listeners in their order. False: one threw a BPMN error, which has been dealt with.
 function walk.listen(w, inst, token, step, listeners, event, task)
-  for i, callout in ipairs(listeners) do
+  for i, callout in ipairs(w.skip_listeners and NONE or listeners) do
     local _, thrown = calls.run(w, inst, token, step, callout, event .. i, event, task)
     if thrown then
       w.errors.throw(w, inst, token, thrown)
@@ -308,20 +308,24 @@ function walk.listen(w, inst, token, step, listeners, event, task)
   return true
 end
 
--- Begins an activity: inputs, what may interrupt it, start listeners, then what it does.
-begin = function(w, inst, token, step)
+-- Begins an activity up to what it does: inputs, what may interrupt it, start listeners. False: one
+-- threw a BPMN error, which has been dealt with.
+function walk.prepare(w, inst, token, step)
   inst:tell("s", token, step.id)
   token.begun, token.reads = true, nil
-  if step.inputs then
+  if step.inputs and not w.skip_mappings then
     map_inputs(w, inst, token, step)
   end
   if step.boundaries[1] and not step.multi then
     w.events.watch(w, inst, token, step.boundaries)
   end
-  if step.starts and not walk.listen(w, inst, token, step, step.starts, "start") then
-    return
+  return not step.starts or walk.listen(w, inst, token, step, step.starts, "start")
+end
+
+begin = function(w, inst, token, step)
+  if walk.prepare(w, inst, token, step) then
+    step.kind.enter(w, inst, token, step)
   end
-  step.kind.enter(w, inst, token, step)
 end
 walk.begin = begin
 
@@ -365,6 +369,13 @@ end
 
 walk.no_flow = no_flow
 
+-- Sets what the outputs of an activity say around it.
+function walk.map_outputs(w, inst, token, step)
+  for _, output in ipairs(not w.skip_mappings and step.outputs or NONE) do
+    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
+  end
+end
+
 -- Ends an activity: it is remembered for compensation unless an error ended it, then come end
 -- listeners, outputs, what could interrupt it. False: a listener threw.
 local function finish(w, inst, token, step, failed)
@@ -375,9 +386,7 @@ local function finish(w, inst, token, step, failed)
   if step.ends and not walk.listen(w, inst, token, step, step.ends, "end") then
     return false
   end
-  for _, output in ipairs(step.outputs or {}) do
-    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
-  end
+  walk.map_outputs(w, inst, token, step)
   if step.watched then
     w.events.unwatch(w, inst, token)
   end

@@ -5,6 +5,7 @@
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/verb/processes/process_from.h"
+#include "cli/verb/processes/process_operations.h"
 #include "cli/wait/executor.h"
 #include "cli/wait/job_wait.h"
 #include "cli/words/pair.h"
@@ -62,6 +63,7 @@ struct done {
     bool later;            /* the job has not run yet */
     bool kept;             /* a message, for what will wait for it */
     bool by_jobs;          /* a signal, of which each receiver has one */
+    json_t *told;          /* what a trial would do, or NULL; owned */
 };
 
 static bool way_read(const struct flags *flags, struct engine_order *order, time_ms *until,
@@ -131,7 +133,7 @@ static bool give(const struct cli *cli, struct engine *engine, const json_t *com
     if (!given)
         return false;
     *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept,
-                          order->by_jobs};
+                          order->by_jobs, order->told};
     if (done->later)
         executors_none_say(cli, engine);
     return !order->later || !order->job || order_await(cli, engine, done, until, error);
@@ -159,13 +161,17 @@ static json_t *id_or_null(int64_t id) {
 /* Says what was done, with the id of the instance in it, or which job is to do it. */
 static bool say(const struct cli *cli, const struct done *done, const char *before,
                 const char *after, struct error *error) {
+    if (cli->json && done->told)
+        return output_json(json_pack("{sO sb}", "operations", done->told, "dry_run", 1), error);
     if (cli->json && done->kept)
         return output_json(json_pack("{sb}", "kept", 1), error);
     if (cli->json)
         return output_json(json_pack("{so so*}", "instance", id_or_null(done->instance), "job",
                                      done->job ? json_integer(done->job) : NULL),
                            error);
-    if (done->kept)
+    if (done->told)
+        process_operations_say(done->told);
+    else if (done->kept)
         output_add("nothing waits for the message yet: it is kept\n");
     else if (done->later)
         output_add("job %lld does it, on an executor with the process\n", (long long)done->job);
@@ -180,8 +186,10 @@ static bool say(const struct cli *cli, const struct done *done, const char *befo
 static bool act(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
                 const char *before, const char *after, struct error *error) {
     struct done done = {0};
-    return order(cli, flags, command, begins, &done, error) &&
-           say(cli, &done, before, after, error);
+    bool fine =
+        order(cli, flags, command, begins, &done, error) && say(cli, &done, before, after, error);
+    json_decref(done.told);
+    return fine;
 }
 
 /* Adds the flags that are members, and the words from `first` on as variables. Takes the command
@@ -311,6 +319,28 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
                " cancelled", error);
 }
 
+static bool modify_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (process_operations_words(flags) > 1)
+        return error_set(error, ERROR_USAGE,
+                         "unexpected \"%s\" (expected variables behind their operation)",
+                         flags->words[1]);
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    json_t *command = json_pack("{ss,sI}", "kind", "modify", "instance", (json_int_t)id);
+    if (!command)
+        return error_no_memory(error);
+    if (!command_members(command, flags, error) || !process_operations_put(command, flags, error) ||
+        (!json_object_get(command, "operations") &&
+         !error_set(error, ERROR_USAGE,
+                    "instance modify: expected --start-before, --start-after, --start-flow or "
+                    "--cancel"))) {
+        json_decref(command);
+        return false;
+    }
+    return act(cli, flags, command, false, "instance ", " modified", error);
+}
+
 /* Which of those that wait the message is for; NULL: error. */
 static json_t *message_command(const struct flags *flags, struct error *error) {
     int64_t instance = 0, token = 0;
@@ -395,6 +425,16 @@ static const struct flag throw_flags[] = {
     VARIABLES_FLAG, {"--message", "TEXT", "what the error says", FLAG_MEMBER}, WAY_FLAGS, {0}};
 static const struct flag cancel_flags[] = {
     {"--reason", "TEXT", "kept with its end", FLAG_MEMBER}, WAY_FLAGS, {0}};
+static const struct flag modify_flags[] = {
+    START_FLAGS,
+    {"--cancel", "ACTIVITY", "end all instances of it; ACTIVITY#N: the N-th"},
+    {"--skip-listeners", NULL, "call no listeners", FLAG_MEMBER},
+    {"--skip-mappings", NULL, "no inputs and outputs", FLAG_MEMBER},
+    {"--reason", "TEXT", "kept with its end, if it ends", FLAG_MEMBER},
+    {"--dry-run", NULL, "say what it would do, change nothing", FLAG_MEMBER},
+    WAY_FLAGS,
+    {0},
+};
 static const struct flag message_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "what the receiver waits for with the name", FLAG_MEMBER | FLAG_ONE},
@@ -425,6 +465,10 @@ const struct cli_command process_order_commands[] = {
      variable_flags, 1, -1, false, false, trigger_run},
     {"instance cancel", "ID [--reason TEXT]", "end an instance and all that it waits for",
      ELSEWHERE, cancel_flags, 1, 1, false, false, cancel_run},
+    {"instance modify", "ID --start-before ACTIVITY [name=value …] --cancel ACTIVITY …",
+     "start and cancel activities of an instance",
+     "All operations in their order, or none. What follows them runs here.\n" ELSEWHERE,
+     modify_flags, 1, -1, false, false, modify_run},
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},

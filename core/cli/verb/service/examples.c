@@ -72,6 +72,8 @@ static const struct {
     {"instance set", LINE("instance set 4711 amount=900")},
     {"instance trigger", LINE("instance trigger 4711 delivered")},
     {"instance cancel", LINE("instance cancel 4711 --reason \"ordered twice\"")},
+    {"instance modify",
+     LINE("instance modify 4711 --start-before pack sku=x --cancel approve --dry-run")},
     {"task complete", LINE("task complete 812 approved=true")},
     {"task throw", LINE("task throw 812 sold_out --message \"no seats\"")},
     {"task escalate", LINE("task escalate 812 too_late")},

@@ -121,7 +121,7 @@ function user.proceed(w, inst, token, step)
 end
 
 function user.cancel(w, inst, token, step)
-  for i, callout in ipairs(step.on_delete or {}) do
+  for i, callout in ipairs(not w.skip_listeners and step.on_delete or {}) do
     calls.run(w, inst, token, step, callout, "delete" .. i, "delete", { activity = step.id })
   end
 end

@@ -1,0 +1,154 @@
+-- Operators who modify instances, in the module and on the command line: what is answered, what the
+-- log of operations says, and that the store is as it should be afterwards.
+local engines = require "spec.support.engines"
+local executors = require "spec.support.executors"
+local moonshift = require "moonshift"
+local process = require "spec.support.process"
+local rules = require("moonshift.core").rules
+local testing = require "moonshift.testing"
+
+local WORDS = 'local step, task, choose, parallel, each, receive, call = require '
+  .. '"moonshift.process".words()\n'
+
+local files = {
+  ["processes/order.lua"] = WORDS .. [[return {
+    task "approve" { assignee = "boss" },
+    step "pack" { run = "pack", async = true },
+    task "hand_over" {},
+  }]],
+  ["handlers/pack.lua"] = 'return function(job) error(job.variables.broken or "none", 0) end',
+}
+
+describe("a modification", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder, who = "ada" }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  it("is told by the table of its operations in the log", function()
+    local id = engine:start "order"
+    local list = { { start_before = "hand_over", variables = { a = 1 } }, { cancel = "approve" } }
+    assert.equal(id, engine:modify_instance(id, list, { reason = "in a hurry" }))
+    local entry = engine:operations({ verb = "modify_instance" }):one()
+    assert.same({ "ada", id, ('instance "%d"'):format(id) },
+      { entry.who, entry.instance, entry.entity })
+    assert.same(list, rules.decode(entry.new))
+    assert.same({ "hand_over" }, engine:at(id))
+  end)
+
+  it("is refused of an instance that is suspended or has ended", function()
+    local id = engine:start "order"
+    assert(engine:suspend_instance(tostring(id)))
+    local message, code = select(2, engine:modify_instance(id, { { cancel = "approve" } }))
+    assert.same({ ("instance %d is suspended"):format(id), "conflict" }, { message, code })
+    assert(engine:activate_instance(tostring(id)))
+    assert(engine:modify_instance(id, { { cancel = "approve" } }))
+    assert.equal("terminated", engine:instance(id).how)
+    assert.equal("not_found", select(3, engine:modify_instance(id, { { cancel = "approve" } })))
+  end)
+
+  it("raises what is no list, and a field that is not known", function()
+    assert.has_error(function()
+      engine:modify_instance(1, "approve")
+    end, 'operations is the string "approve" (expected a table)')
+    assert.has_error(function()
+      engine:modify_instance(1, {}, { skip_listener = true })
+    end, 'modify_instance: unknown key "skip_listener" (did you mean "skip_listeners"?)')
+    local id = engine:start "order"
+    assert.matches('operation 1: unknown key "start_befor" %(did you mean "start_before"%?%)',
+      (select(2, engine:modify_instance(id, { { start_befor = "pack" } }))))
+    assert.equal("invalid", select(3, engine:modify_instance(id, {})))
+  end)
+
+  it("takes away a job that has failed for good, with its incident", function()
+    local id = engine:start "order"
+    assert(engine:modify_instance(id, { { start_after = "approve" }, { cancel = "approve" } }))
+    for _ = 1, 3 do
+      pcall(engine.execute, engine, engine:jobs({ instance = tostring(id) }):one().id)
+    end
+    assert.equal(1, engine:incidents({ open = true }):count())
+    assert(engine:modify_instance(id, { { cancel = "pack" }, { start_before = "hand_over" } }))
+    assert.same({ 0, 0 }, { engine:incidents({ open = true }):count(), engine:jobs({}):count() })
+    assert.same({ "hand_over" }, engine:at(id))
+  end)
+end)
+
+describe("instance modify", function()
+  local place
+
+  before_each(function()
+    place = executors.place {}
+    for path, text in pairs(files) do
+      place.write(path, text)
+    end
+  end)
+
+  after_each(function()
+    place.remove()
+  end)
+
+  local function moonshift_of(...)
+    return process.moonshift(...)
+  end
+
+  -- What the verb prints for an instance, and its errors.
+  local function modify(id, ...)
+    local status, output, errors = moonshift_of("instance", "modify", id, "-C", place.path,
+      "--store", place.url, ...)
+    return status, output ~= "" and output or errors
+  end
+
+  local function start()
+    local _, output = moonshift_of("process", "start", "order", "-C", place.path, "--store",
+      place.url)
+    return output:match "%d+"
+  end
+
+  it("reads operations with their variables, and says first what they would do", function()
+    local id = start()
+    local words = { "--start-before", "hand_over", "a=1", "--local", "--cancel", "approve" }
+    assert.same({ 0, "operation 1 would start hand_over\noperation 2 would cancel approve\n" },
+      { modify(id, "--dry-run", table.unpack(words)) })
+    assert.same({ 0, ("instance %s modified\n"):format(id) }, { modify(id, table.unpack(words)) })
+    local engine = assert(moonshift.open { store = place.url })
+    assert.same({ "hand_over" }, engine:at(math.tointeger(tonumber(id))))
+    assert.same('[{"start_before":"hand_over","variables":{"a":1},"local":true},'
+      .. '{"cancel":"approve"}]', engine:operations({ verb = "modify_instance" }):one().new)
+    engine:close()
+    place.moonshift("check", "--store", place.url)
+  end)
+
+  it("refuses words that belong to no operation, and no operations", function()
+    local id = start()
+    local status, told = modify(id, "a=1", "--cancel", "approve")
+    assert.equal(2, status)
+    assert.matches('unexpected "a=1" %(expected variables behind their operation%)', told)
+    status, told = modify(id)
+    assert.equal(2, status)
+    assert.matches("expected %-%-start%-before, %-%-start%-after, %-%-start%-flow or %-%-cancel",
+      told)
+    status, told = modify(id, "--local", "--cancel", "approve")
+    assert.equal(2, status)
+    assert.matches("%-%-local: expected an operation before it", told)
+  end)
+
+  it("is done by a job where the folder is not", function()
+    local id = start()
+    local status, output = moonshift_of("instance", "modify", id, "--store", place.url,
+      "--start-before", "hand_over", "--cancel", "approve")
+    assert.equal(0, status)
+    assert.matches("job %d+ does it, on an executor with the process", output)
+    place.moonshift("run", "-C", place.path, "--store", place.url, "--drain")
+    local engine = assert(moonshift.open { store = place.url })
+    assert.same({ "hand_over" }, engine:at(math.tointeger(tonumber(id))))
+    engine:close()
+    place.moonshift("check", "--store", place.url)
+  end)
+end)
