@@ -301,14 +301,14 @@ static bool write(struct turns *turns, struct turn *turn, struct work *work, str
     struct store *store = turns->store;
     time_ms now = work->now;
     /* Asked while no other process can write: if locks were taken away, it has happened by now. */
-    work->lapsed =
-        work->renews && lease_is_over(&turns->lease, clock_now(turns->clock), clock_monotonic());
+    const time_ms begun = clock_now(turns->clock);
+    work->lapsed = work->renews && lease_is_over(&turns->lease, begun, clock_monotonic());
     work->capacity = (struct capacity){.acquire = &turns->acquire,
                                        .room = turn->acquiring ? turn->room : 0,
                                        .bytes = turn->bytes,
                                        .ready = turns->hint};
     store_set_capacity(store, &work->capacity);
-    if (work->renews && !store_renew(store, now, turns->settings->lock_time, error))
+    if (work->renews && !store_renew(store, begun, turns->settings->lock_time, error))
         return false;
     if (!turns->published && !publish(turns, now, error))
         return false;

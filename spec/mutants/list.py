@@ -314,9 +314,9 @@ MUTANTS = [
      "breaks": "a lease that has run out is renewed, and what was locked under it begins; three"
                " places look after it, none of them does",
      "changes": [(TURN, """
-        work->renews && lease_is_over(&turns->lease, clock_now(turns->clock), clock_monotonic());
+    work->lapsed = work->renews && lease_is_over(&turns->lease, begun, clock_monotonic());
 """, """
-        false && lease_is_over(&turns->lease, clock_now(turns->clock), clock_monotonic());
+    work->lapsed = false && lease_is_over(&turns->lease, begun, clock_monotonic());
 """), ("core/run/pool/worker.c", """
     if (now >= atomic_load(&client->lease))
 """, """
@@ -336,7 +336,7 @@ MUTANTS = [
     {"name": "lease-never-renewed", "by": "I5 I6 I18",
      "breaks": "the lease is not renewed while jobs run",
      "changes": [(TURN, """
-    if (work->renews && !store_renew(store, now, turns->settings->lock_time, error))
+    if (work->renews && !store_renew(store, begun, turns->settings->lock_time, error))
 """, """
     if (work->renews && now < 0)
 """), (ACQUIRE, """

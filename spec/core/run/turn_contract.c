@@ -325,6 +325,34 @@ static void missing_handlers_are_looked_for_once_a_second(struct contract *c) {
     turns_free(site.turns);
 }
 
+enum { WAITED = 700 }; /* ms that a turn waits for its transaction */
+
+static const struct store_ops *prompt;
+static struct clock *waiting;
+
+static bool begin_late(struct store *store, enum store_purpose purpose, struct error *error) {
+    clock_advance(waiting, WAITED);
+    return prompt->begin(store, purpose, error);
+}
+
+/* What the turn waited for is no part of the lease. */
+static void a_lease_is_renewed_from_when_its_transaction_has_begun(struct contract *c) {
+    OPEN;
+    const time_ms span = c->settings.lock_time;
+    prompt = c->store->ops;
+    struct store_ops late = *prompt;
+    late.begin = begin_late;
+    waiting = site.clock;
+    clock_advance(site.clock, span / 2);
+    c->store->ops = &late;
+    bool done = turn(c, &site, NULL, 0);
+    c->store->ops = prompt;
+    EXPECT(done && site.turn.written);
+    EXPECT(contract_number(c, "SELECT lease FROM executor WHERE state=1") ==
+           NOW + span / 2 + WAITED + span);
+    site_close(&site);
+}
+
 static void it_serves_only_the_handlers_it_has(struct contract *c) {
     OPEN;
     struct definitions none = {0};
@@ -350,6 +378,8 @@ static void metrics_are_written_when_nothing_is_left(struct contract *c) {
 }
 
 static const struct check checks[] = {
+    {"a lease is renewed from when its transaction has begun",
+     a_lease_is_renewed_from_when_its_transaction_has_begun},
     {"a turn settles what has ended and acquires", a_turn_settles_and_acquires},
     {"a quiet turn writes nothing", a_quiet_turn_writes_nothing},
     {"a quiet turn looks when something falls due", a_quiet_turn_looks_when_something_falls_due},
