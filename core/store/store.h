@@ -435,6 +435,8 @@ void store_set_budget(struct store *store, time_ms budget);
 /* From here to its end, questions see one state of the store. On a server they wait less. *own
  * false: it is seen already, and its end is another one's. */
 bool store_look(struct store *store, bool *own, struct error *error);
+/* Where one is under way: what is asked from here on may take as long as a question of its own. */
+void store_look_on(struct store *store);
 void store_look_end(struct store *store, bool own);
 /* Answers any question: the one way in for every face. The members of a question:
  *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;

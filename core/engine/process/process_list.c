@@ -337,6 +337,7 @@ static enum answer list_write(struct list *list, struct error *error) {
 /* ---- the list ---- */
 
 static enum answer read_one(struct list *list, struct entry *entry, struct error *error) {
+    store_look_on(list->engine->store);
     return read_entry(list, entry, error) ? YES : FAILED;
 }
 
@@ -354,11 +355,12 @@ static void ask_all(struct list *list) {
             process_cause_clear(&cause);
         }
         struct error ignored = {0};
+        store_look_on(engine->store);
         more = process_causes_ask(engine, &more, &ignored) && more;
     }
 }
 
-/* All see the same state of the store. */
+/* All see the same state of the store, and each may take as long as a command that comes alone. */
 static bool read_all(struct list *list, struct error *error) {
     struct engine *engine = list->engine;
     bool own = false;

@@ -234,6 +234,21 @@ static void budget(struct contract *c) {
     EXPECT(matches(c, "{}") == 3000);
 }
 
+/* The questions of a look before have taken all the time that there was. */
+static void budget_again(struct contract *c) {
+    bool own = false;
+    int64_t count = 0;
+    EXPECT(create_many(c, 3000));
+    EXPECT(store_look(c->store, &own, &c->error));
+    c->store->db.deadline = 1;
+    store_look_on(c->store);
+    bool counted = store_jobs_count(c->store, NULL, NOW, &count, &c->error);
+    store_look_end(c->store, own);
+    EXPECT(own && counted && count == 3000);
+    store_look_on(c->store);
+    EXPECT(c->store->db.deadline == 0);
+}
+
 static void sorts(struct contract *c) {
     static const char *const fields[] = {
         "id",       "type",       "handler",         "payload",    "priority",       "due",
@@ -265,6 +280,7 @@ static const struct check checks[] = {
     {"effects that are refused leave the transaction as it was", effects_refused},
     {"effects on more than a thousand jobs go on as a job", effects_go_on},
     {"a question that takes too long is ended", budget},
+    {"questions of one look may each take as long as one alone", budget_again},
     {"jobs are sorted by every field they show", sorts},
 };
 

@@ -24,6 +24,11 @@ bool store_look(struct store *store, bool *own, struct error *error) {
     return look_begin(store, own, error);
 }
 
+void store_look_on(struct store *store) {
+    if (store->looking && !store->db.patient)
+        db_question_begin(&store->db);
+}
+
 void store_look_end(struct store *store, bool own) {
     look_end(store, own);
 }
