@@ -36,10 +36,14 @@ enum answer store_lane_hold(struct store *store, struct lane_want *want, struct 
 /* What a command to a process is about, of which one is given: */
 struct store_reach {
     const char *process;       /* the key of one that begins an instance, */
+    int64_t number;            /* of its version of this number, or else */
+    const char *tag;           /* with this tag; 0 and NULL: of the current one, */
     int64_t instance, task;    /* an instance, an open task, */
     const char *message, *key; /* or the only receiver of a message: see struct message_to */
     int64_t receiver, token;
     const char *business_key;
+    bool starts;           /* only a start event receives it; */
+    bool may_start;        /* or one does if nothing waits */
     bool by_root;          /* the lane is that of the root */
     time_ms now, until;    /* the lane is held until then */
     struct lane_hold hold; /* out: token 0: it is not held */

@@ -1130,6 +1130,20 @@ local variables = require "moonshift.process.variables"
 """, """
     bool ahead = false;
 """)]},
+    {"name": "start-beside-a-receiver", "by": "spec/core/engine/process/command_contract", "server": True,
+     "breaks": "a message begins an instance though another one waits for it",
+     "changes": [("core/store/postgres/turn/command.c", """
+          " WHERE ?10<>0 OR NOT EXISTS(SELECT 1" RECEIVING("") ")");
+""", """
+          " WHERE ?10<>0 OR 1=1 OR NOT EXISTS(SELECT 1" RECEIVING("") ")");
+""")]},
+    {"name": "first-version-with-a-tag", "by": "spec/core/engine/process/command_contract", "server": True,
+     "breaks": "a start with a tag begins the oldest version that has it",
+     "changes": [("core/store/postgres/turn/command.c", """
+          " WHERE key=p.key AND tag=?3 ORDER BY number DESC LIMIT 1) ELSE p.current END"
+""", """
+          " WHERE key=p.key AND tag=?3 ORDER BY number LIMIT 1) ELSE p.current END"
+""")]},
     {"name": "unrun-as-failed", "by": "spec/core/store/postgres/turn/again_contract", "server": True,
      "breaks": "a job that did not run has failed beside those that have",
      "changes": [("core/store/rules/record/bulk.c", """

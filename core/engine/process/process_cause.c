@@ -522,7 +522,9 @@ static bool is_absent(const json_t *command, const char *key) {
 
 static bool start_about(const json_t *command, struct store_reach *about) {
     about->process = json_text(command, "process");
-    return is_absent(command, "version") && is_absent(command, "tag");
+    about->number = json_int(command, "version");
+    about->tag = json_text(command, "tag");
+    return true;
 }
 
 static bool task_about(const json_t *command, struct store_reach *about) {
@@ -541,7 +543,9 @@ static bool message_about(const json_t *command, struct store_reach *about) {
     about->receiver = json_int(command, "instance");
     about->token = json_int(command, "token");
     about->business_key = json_text(command, "business_key");
-    return !json_is_true(json_object_get(command, "starts"));
+    about->starts = json_is_true(json_object_get(command, "starts"));
+    about->may_start = !about->starts && is_absent(command, "keep");
+    return true;
 }
 
 static const struct {

@@ -74,15 +74,28 @@ static const char receiver_sql[] =
     REACH("SELECT max(r.instance) AS instance, max(r.token) AS execution, max(r.activity) AS place"
           " FROM (SELECT s.instance, s.token, s.activity" RECEIVING("") " LIMIT 2) AS r"
           " HAVING count(*)=1");
-/* Of a command that begins an instance: ?1 the process, ?2 and ?3 the schema, ?4 and ?5 as above. */
+/* Of a command that begins an instance: ?1 to ?5 say which, ?6 to ?9 are ?8 to ?11 from above. */
+#define START(activity, from)                                                                      \
+    "WITH next AS (UPDATE meta SET value=value+?8 WHERE key='next_token' AND ?8>0 AND "            \
+    KNOWN("?6", "?7") " RETURNING value-?8 AS token),"                                             \
+    " ids AS (UPDATE meta SET value=value+?9 WHERE key='next_id' AND ?9>0 AND "                    \
+    KNOWN("?6", "?7") " RETURNING value-?9 AS id)"                                                 \
+    " SELECT (SELECT token FROM next), (SELECT id FROM ids), v.id, v.suspended<>0 OR"              \
+    " p.suspended<>0, " WORLD ", v.key, " activity from
+
 static const char start_sql[] =
-    "WITH next AS (UPDATE meta SET value=value+?4 WHERE key='next_token' AND ?4>0 AND "
-    KNOWN("?2", "?3") " RETURNING value-?4 AS token),"
-    " ids AS (UPDATE meta SET value=value+?5 WHERE key='next_id' AND ?5>0 AND "
-    KNOWN("?2", "?3") " RETURNING value-?5 AS id)"
-    " SELECT (SELECT token FROM next), (SELECT id FROM ids), v.id, v.suspended<>0 OR"
-    " p.suspended<>0, " WORLD " FROM process p JOIN process_version v ON v.id=p.current WHERE"
-    " p.key=?1";
+    START("CAST(NULL AS TEXT)", " FROM process p JOIN process_version v ON v.id=CASE"
+          " WHEN ?2<>0 THEN (SELECT id FROM process_version WHERE key=p.key AND number=?2)"
+          " WHEN CAST(?3 AS TEXT) IS NOT NULL THEN (SELECT id FROM process_version"
+          " WHERE key=p.key AND tag=?3 ORDER BY number DESC LIMIT 1) ELSE p.current END"
+          " WHERE p.key=?1");
+/* The only start event for a message; ?10: whatever waits for it. */
+static const char starting_sql[] =
+    START("r.activity", " FROM (SELECT max(s.version) AS version, max(s.activity) AS activity"
+          " FROM (SELECT version, activity FROM subscription WHERE kind='message' AND name=?1"
+          " AND key IN ('', ?2) AND instance=0 AND ?3=0 LIMIT 2) AS s HAVING count(*)=1) AS r"
+          " JOIN process_version v ON v.id=r.version JOIN process p ON p.key=v.key"
+          " WHERE ?10<>0 OR NOT EXISTS(SELECT 1" RECEIVING("") ")");
 
 /* Refuses the transaction if anything is another one by now: ?1 the world, ?2 the instance, ?3 what
  * waits. The text is no constant, or it would be read as the statement is planned. */
@@ -196,13 +209,23 @@ static bool take_ground(struct store *store, int64_t instance, const char *world
 enum { HELD, TOKEN, ID, INSTANCE, LANE, EXECUTION, PLACE, REACHED_WORLD, REACHED_WAITS, FRAME };
 enum { TURN_REV = FRAME + 10, TURN_BODY = TURN_REV + 2 }; /* outside of the frame; or NULL */
 
+/* Of one that begins an instance. */
+static struct row *start_ask(struct store *store, const struct store_reach *reach, int64_t tokens,
+                             int64_t ids, struct error *error) {
+    const char *schema = postgres_of(store)->address.schema;
+    const int64_t version = store->schema.version;
+    if (reach->process)
+        return db_query(&store->db, error, start_sql, "tittiitii", reach->process, reach->number,
+                        reach->tag, NULL, (int64_t)0, version, schema, tokens, ids);
+    return db_query(&store->db, error, starting_sql, "ttiititiii", reach->message,
+                    reach->key ? reach->key : "", reach->receiver, reach->token,
+                    reach->business_key, version, schema, tokens, ids, (int64_t)reach->starts);
+}
+
 static struct row *reach_ask(struct store *store, const struct store_reach *reach, int64_t tokens,
                              int64_t ids, struct error *error) {
     const char *schema = postgres_of(store)->address.schema;
     const int64_t version = store->schema.version, root = reach->by_root;
-    if (reach->process)
-        return db_query(&store->db, error, start_sql, "titii", reach->process, version, schema,
-                        tokens, ids);
     if (reach->message)
         return db_query(&store->db, error, receiver_sql, "ttiitiiitiii", reach->message,
                         reach->key ? reach->key : "", reach->receiver, reach->token,
@@ -262,16 +285,17 @@ static bool read_instance(struct store *store, struct row *row, struct store_rea
 
 static bool read_version(struct store *store, struct row *row, struct store_reach *reach,
                          struct error *error) {
-    reach->found = json_pack("{sI ss sb}", "id", (json_int_t)row_int(row, 2), "key", reach->process,
-                             "suspended", (int)row_int(row, 3));
+    const json_int_t id = row_int(row, 2);
+    reach->found = json_pack("{sI sI ss sb ss*}", "id", id, "version", id, "key", row_text(row, 5),
+                             "suspended", (int)row_int(row, 3), "activity", row_text(row, 6));
     return take_ground(store, 0, row_text(row, 4), NULL, error) && reach->found;
 }
 
 /* The first token is that of the lane. */
-static bool reach_read(struct store *store, struct row *row, struct store_reach *reach,
+static bool reach_read(struct store *store, struct row *row, struct store_reach *reach, bool begins,
                        int64_t tokens, int64_t ids, struct error *error) {
     struct command_ground *ground = ground_of(store);
-    if (reach->process) {
+    if (begins) {
         take_numbers(ground, row_int(row, 0), tokens, row_int(row, 1), ids);
         return read_version(store, row, reach, error);
     }
@@ -279,19 +303,27 @@ static bool reach_read(struct store *store, struct row *row, struct store_reach 
     return read_instance(store, row, reach, error);
 }
 
-enum answer postgres_reach(struct store *store, struct store_reach *reach, struct error *error) {
+static enum answer reach_once(struct store *store, struct store_reach *reach, bool begins,
+                              struct error *error) {
     if (!may_ask(store))
         return NO;
     struct command_ground *ground = ground_now(store);
     const int64_t tokens = tokens_wanted(ground), ids = ids_wanted(ground);
-    struct row *row = reach_ask(store, reach, tokens, ids, error);
-    enum answer step = fly(store, row, !reach->process || tokens || ids, error);
+    struct row *row = begins ? start_ask(store, reach, tokens, ids, error)
+                             : reach_ask(store, reach, tokens, ids, error);
+    enum answer step = fly(store, row, !begins || tokens || ids, error);
     step = step == YES ? db_step(&store->db, row, error) : step;
     if (step != YES)
         return step;
-    bool done = reach_read(store, row, reach, tokens, ids, error);
+    bool done = reach_read(store, row, reach, begins, tokens, ids, error);
     row_done(row);
     return done || db_no_memory(&store->db, error) ? YES : FAILED;
+}
+
+/* A message for which nothing waits may begin an instance. */
+enum answer postgres_reach(struct store *store, struct store_reach *reach, struct error *error) {
+    enum answer found = reach_once(store, reach, reach->process || reach->starts, error);
+    return found == NO && reach->may_start ? reach_once(store, reach, true, error) : found;
 }
 
 /* ---- the second request ---- */

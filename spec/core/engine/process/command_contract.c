@@ -7,22 +7,27 @@
 enum { RUNS = 3 }; /* the first two learn what the others build on */
 
 static const char *const processes[][2] = {
-    {"processes/asks.lua", "return { p.task 'look' {} }"},
+    {"processes/asks.lua", "return { tag = 'v1', p.task 'look' {} }"},
     {"processes/goes.lua", "return { p.step 'pay' { run = 'pay' }, p.task 'look' {} }"},
     {"processes/waits.lua", "return { p.receive 'paid' { message = 'paid', key = "
                             "'${instance.key}' } }"},
     {"processes/stands.lua", "return { p.receive 'sent' {} }"},
+    {"processes/called.lua", "return { p.start 'new' { message = 'new' }, p.task 'look' {} }"},
+    {"processes/takes.lua", "return { p.receive 'more' { message = 'new' } }"},
     {"processes/works.lua", "return { p.step 'pay' { run = 'pay', async = true } }"},
 };
 
-static struct folder *folder_of(struct error *error) {
+/* Another version of the first one. */
+static const char asks_more[] = "return { tag = 'v1', p.task 'look' {}, p.task 'sign' {} }";
+
+static struct folder *folder_of(bool newer, struct error *error) {
     json_t *files =
         json_pack("[{ssss}]", "path", "handlers/pay.lua", "text", "return function() end");
     for (size_t i = 0; i < sizeof processes / sizeof *processes; i++)
         json_array_append_new(
-            files,
-            json_pack("{ssso}", "path", processes[i][0], "text",
-                      json_sprintf("local p = require 'moonshift.process' %s", processes[i][1])));
+            files, json_pack("{ssso}", "path", processes[i][0], "text",
+                             json_sprintf("local p = require 'moonshift.process' %s",
+                                          i == 0 && newer ? asks_more : processes[i][1])));
     struct folder *folder = folder_from_json(files, "spec", 0, error);
     json_decref(files);
     return folder;
@@ -35,8 +40,8 @@ struct site {
     struct engine *engine;
 };
 
-static bool site_open(struct contract *c, struct site *site) {
-    struct folder *folder = folder_of(&c->error);
+static bool site_open_with(struct contract *c, struct site *site, bool newer) {
+    struct folder *folder = folder_of(newer, &c->error);
     snprintf(site->url, sizeof site->url, "%s", c->url);
     site->settings = c->settings;
     site->settings.store = site->url;
@@ -45,6 +50,10 @@ static bool site_open(struct contract *c, struct site *site) {
     site->engine = folder ? engine_open(&options, &c->error) : NULL;
     folder_release(folder);
     return site->engine != NULL;
+}
+
+static bool site_open(struct contract *c, struct site *site) {
+    return site_open_with(c, site, false);
 }
 
 static int64_t waits(const struct site *site) {
@@ -113,6 +122,54 @@ static void begins(struct contract *c) {
     WAITS(2, NULL, "{'kind': 'start', 'process': 'works'}");
 }
 
+static void begins_a_version(struct contract *c) {
+    WAITS(2, NULL, "{'kind': 'start', 'process': 'asks', 'version': 1}");
+    WAITS(2, NULL, "{'kind': 'start', 'process': 'asks', 'tag': 'v1'}");
+}
+
+/* The version of an instance that begins so; 0: error. */
+static int64_t version_of(struct contract *c, struct site *site, const char *words) {
+    char sql[80];
+    int64_t id = command(c, site, json_of("{'kind': 'start', 'process': 'asks', %s}", words));
+    snprintf(sql, sizeof sql, "SELECT version FROM instance WHERE id=%lld", (long long)id);
+    return id ? contract_number(c, sql) : 0;
+}
+
+/* The second version has the same tag. */
+static void begins_the_one_meant(struct contract *c) {
+    struct site site;
+    EXPECT(site_open(c, &site));
+    engine_close(site.engine);
+    EXPECT(site_open_with(c, &site, true));
+    int64_t first =
+        contract_number(c, "SELECT id FROM process_version WHERE key='asks' AND number=1");
+    for (int run = 0; run < RUNS; run++) {
+        EXPECT(version_of(c, &site, "'version': 1") == first);
+        EXPECT(version_of(c, &site, "'tag': 'v1'") > first);
+        EXPECT(version_of(c, &site, "'version': 9") == 0 && c->error.code == ERROR_NOT_FOUND);
+    }
+    engine_close(site.engine);
+}
+
+/* That nothing waits for it is known first, unless it can only start. */
+static void begins_by_message(struct contract *c) {
+    WAITS(3, NULL, "{'kind': 'message', 'message': 'new'}");
+    WAITS(2, NULL, "{'kind': 'message', 'message': 'new', 'starts': true}");
+}
+
+/* Of two that wait none is meant, and nothing begins. */
+static void goes_to_what_waits(struct contract *c) {
+    struct site site;
+    EXPECT(site_open(c, &site));
+    for (int run = 0; run < RUNS; run++) {
+        EXPECT(start(c, &site, "takes", 0) && start(c, &site, "takes", 1));
+        EXPECT(!command(c, &site, json_of("{'kind': 'message', 'message': 'new'}")));
+        EXPECT(c->error.code == ERROR_CONFLICT);
+    }
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance") == 2 * RUNS);
+    engine_close(site.engine);
+}
+
 static void of_a_task(struct contract *c) {
     WAITS(2, "asks", "{'kind': 'complete', 'task': %lld}", true);
     WAITS(2, "goes", "{'kind': 'complete', 'task': %lld, 'variables': {'x': 1}}", true);
@@ -145,6 +202,10 @@ static void changed(struct contract *c) {
 
 static const struct check checks[] = {
     {"a command that begins an instance waits twice", begins},
+    {"a start of a version waits twice", begins_a_version},
+    {"a start of a version or a tag begins that one", begins_the_one_meant},
+    {"a message goes to what waits before it begins an instance", goes_to_what_waits},
+    {"a message that begins an instance waits twice, or three times", begins_by_message},
     {"a command that completes a task waits twice", of_a_task},
     {"a message that finds its receiver waits twice", of_a_message},
     {"a command to an instance waits twice", of_an_instance},

@@ -66,13 +66,13 @@ static struct asked settle_all(struct contract *c, struct job *jobs, enum outcom
         outcomes[count].next = job->next ? &outcomes[count + 1] : NULL;
     }
     struct asked before = asked_now(c);
-    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+    bool done = count && store_begin(c->store, STORE_TURN, &c->error) &&
                 store_settle_bulk(c->store, outcomes, &c->error);
     for (int i = 0; done && i < count; i++)
         done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     job_free_list(jobs);
-    return asked_since(c, before, done && count);
+    return asked_since(c, before, done);
 }
 
 /* What it costs to take jobs, to let them go back, and to take them again. */
