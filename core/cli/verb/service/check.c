@@ -8,6 +8,7 @@
 #include "engine/maintenance.h"
 #include "job/store_url.h"
 #include "script/script.h"
+#include "time/cron.h"
 #include "time/repeat.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -188,6 +189,12 @@ static const struct column schedule_columns[] = {
     {0},
 };
 
+/* What stands in place of its dates, for a schedule that has none to come. */
+static const char *without_dates(const json_t *schedule) {
+    const char *cycle = json_string_value(json_object_get(schedule, "cycle"));
+    return strcmp(cycle, CRON_START) == 0 ? "each start of an executor" : "over";
+}
+
 /* Each with its dates in one text, local first. */
 static bool schedules_print(json_t *schedules, struct error *error) {
     size_t i, k;
@@ -198,7 +205,8 @@ static bool schedules_print(json_t *schedules, struct error *error) {
             text_add(&text, "%s%s", k ? ", " : "",
                      json_string_value(json_object_get(date, "local")));
         }
-        bool put = json_put_text(schedule, "dates", text.data ? text.data : "over");
+        bool put =
+            json_put_text(schedule, "dates", text.data ? text.data : without_dates(schedule));
         text_clear(&text);
         if (!put)
             return error_no_memory(error);

@@ -91,7 +91,9 @@ describe("schedule", function()
     end)
 
     it("has no dates, and nothing that belongs to them", function()
-      assert.equal(0, (place.run("check")))
+      local status, output = place.run("check")
+      assert.equal(0, status)
+      assert.matches("\nwarm +work +@reboot +UTC +each start of an executor ", output)
       place.write("schedules/warm.lua", "return { handler = 'work', at = 'start',\n"
         .. "  zone = 'UTC' }\n")
       assert.matches('zone: expected none beside at = "start"', (select(3, place.run("check"))))
