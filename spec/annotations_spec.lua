@@ -44,6 +44,11 @@ local WRONG = {
   "engine:jobs():each(function(job) print(job.payload, job.nonsense) end)",
 }
 
+local HANDLER = [[
+---@type moonshift.handler
+return { rate = %s, run = function(job) job:log(job.%s) end }
+]]
+
 local RIGHT = [[
 local id = assert(engine:enqueue("hello", { to = "you" }, { after = "PT5M", priority = 9 }))
 engine:jobs({ handler = "hello" }):sort("due"):each(function(job)
@@ -72,7 +77,7 @@ describe("an editor", function()
       return pending("no emmylua_check and no lua-language-server here")
     end
     local page = pages.read("docs/module.md").text:match("```lua\n(.-)```")
-    for _, text in ipairs { page, host(RIGHT) } do
+    for _, text in ipairs { page, host(RIGHT), HANDLER:format('"3/PT1S"', "payload") } do
       local status, said = check(line, text)
       assert.equal(0, status, said)
     end
@@ -82,9 +87,13 @@ describe("an editor", function()
     if not line then
       return pending("no emmylua_check and no lua-language-server here")
     end
-    for _, wrong in ipairs(WRONG) do
-      local status, said = check(line, host(wrong))
-      assert.not_equal(0, status, wrong .. "\n" .. said)
+    local texts = { HANDLER:format(3, "payload"), HANDLER:format('"3/PT1S"', "pauload") }
+    for i, wrong in ipairs(WRONG) do
+      texts[i + 2] = host(wrong)
+    end
+    for _, text in ipairs(texts) do
+      local status, said = check(line, text)
+      assert.not_equal(0, status, text .. "\n" .. said)
     end
   end)
 
@@ -97,6 +106,6 @@ describe("an editor", function()
       assert.matches(path:find("/meta%.lua$") and "^nil$" or "^[%w_ ]+$", tostring(given), path)
       count = count + 1
     end
-    assert.is_true(count > 5)
+    assert.is_true(count > 10)
   end)
 end)

@@ -235,6 +235,28 @@ describe("the annotations", function()
     assert.same(there, names(classes["moonshift.words.turns"].fields))
   end)
 
+  it("are of every key that a file of a folder may have", function()
+    local definition = require "moonshift.definition"
+    local odd, report = { run = function() end, handler = "show", ["?"] = true }, nil
+    local known = {
+      handler = function() definition.read(odd, report) end,
+      batch_type = function() definition.read(odd, report, true) end,
+      listener = function() definition.listener(odd, report) end,
+      hooks = function() require("moonshift.hooks").read("x", odd, report) end,
+      schedule = function() require("moonshift.schedule").read("x", "x", odd, {}, report) end,
+    }
+    for name, read in pairs(known) do
+      local there = {}
+      report = function(message)
+        for key in (message:match('^unknown key "%?" %(known: (.*)%)$') or ""):gmatch("[%w_]+") do
+          there[key] = true
+        end
+      end
+      pcall(read)
+      assert.same(there, names(classes["moonshift." .. name].fields), name)
+    end
+  end)
+
   it("are of every count of a turn and of an executor", function()
     local said = names(classes["moonshift.turn"].fields)
     engine:enqueue("show")

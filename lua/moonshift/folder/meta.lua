@@ -1,0 +1,85 @@
+-- moonshift/folder/meta.lua - types of what the files of a script folder give, for editors, as in
+-- moonshift/meta.lua. It is never loaded. `---@type moonshift.handler` stands before such a table.
+-- luacheck: ignore 631
+---@meta _
+
+--- What a file of `handlers/` gives, unless it is the function alone: see [scripts](scripts.md#a-handler).
+---@class moonshift.handler
+---@field run fun(job: moonshift.job): any what it returns is kept in the log; what it raises is a failure
+---@field priority? integer|string|fun(job: moonshift.job): integer a number, or the name of a file in `priorities/`
+---@field retry? string|moonshift.retry a text, the name of a file in `retries/`, or a function
+---@field retries? integer runs in all
+---@field timeout? moonshift.span of one run
+---@field limit? integer so many of its jobs run at once
+---@field rate? string so many start in a span, such as "3/PT1S"
+---@field category? string what executors can be restricted to
+---@field unique? fun(job: moonshift.job): string? its key: one job of the handler has it
+---@field on_conflict? "keep"|"replace"|"refuse" where another job has the key
+---@field unique_for? moonshift.span so long the key is kept
+---@field backlog? integer so many of its jobs may wait
+---@field properties? table for listeners and operators
+---@field description? string for readers of the file
+
+--- Decides one failure: when the job runs again, and how many retries are left. Nil: it gives up.
+---@alias moonshift.retry fun(job: moonshift.job, failure: moonshift.failure): moonshift.span?, integer?
+
+--- What a retry function is told of a failure.
+---@class moonshift.failure
+---@field message string
+---@field traceback? string
+---@field reason "error"|"timeout"|"memory"|"workerDied"
+---@field permanent boolean the handler said that trying again is useless
+---@field retry_after? number seconds that the error asks for
+---@field attempt integer the run that failed
+---@field at moonshift.instant when it failed
+
+--- What a file of `batches/` gives, unless it is the function alone: see [batches](batches.md).
+---@class moonshift.batch_type
+---@field run fun(job: moonshift.job, ids: any[], config: any): any is called with the ids of one job
+---@field invocations? integer ids of one job, at most 1 000
+---@field priority? integer|string|fun(job: moonshift.job): integer as of a handler
+---@field retry? string|moonshift.retry as of a handler
+---@field retries? integer runs in all
+---@field timeout? moonshift.span of one run
+---@field limit? integer so many of its jobs run at once
+---@field rate? string so many start in a span
+---@field category? string what executors can be restricted to
+---@field properties? table for listeners and operators
+---@field description? string for readers of the file
+
+--- What a file of `listeners/` gives, unless it is the function alone.
+---@class moonshift.listener
+---@field run fun(definition: table) sees each definition while the folder is loaded, and may change it
+---@field all? boolean true: it sees the product's own definitions, too
+---@field description? string for readers of the file
+
+--- What a file of `hooks/` gives: a function for each event that it wants. See [hooks](hooks.md).
+---@class moonshift.hooks
+---@field created? fun(event: moonshift.event) a job was created
+---@field failed? fun(event: moonshift.event) a run failed
+---@field dead? fun(event: moonshift.event) a job has no retries left
+---@field retries? fun(event: moonshift.event) an operator gave a job other retries
+---@field ended? fun(event: moonshift.event) a job is gone
+---@field description? string for readers of the file
+
+--- What a file of `schedules/` gives: see [timers](timers.md#schedules).
+---@class moonshift.schedule
+---@field handler string the name of a handler
+---@field cycle? string ISO 8601 or cron; needed unless `at` is there
+---@field at? "start" runs whenever an executor starts
+---@field zone? string of the cycle's local times; else the setting `zone`
+---@field misfire? "once"|"all"|"skip" what becomes of missed dates
+---@field catch_up? integer so many of the last missed dates run, with `misfire = "all"`
+---@field overlap? string what becomes of a date while the run before it goes on
+---@field jitter? moonshift.span each date is later by less than that
+---@field payload? any a JSON value
+---@field priority? integer instead of the handler's own
+---@field lane? string jobs of one lane never run at the same time
+---@field exclusive? boolean false: a member of the lane that does not wait for it
+---@field instance? string what its jobs belong to
+---@field root? string the top of the instance's hierarchy
+---@field activity? string the step that they stand for
+---@field retries? integer runs, instead of the configured number
+---@field tenant? string on whose behalf
+---@field category? string instead of the handler's own
+---@field description? string for readers of the file
