@@ -83,12 +83,15 @@ static bool try(struct cli *cli, const struct flags *flags, json_t *command, con
     return true;
 }
 
-/* The verb has a date: what will do it. */
-static bool dated(const struct cli *cli, const json_t *command, int64_t job, struct error *error) {
+/* A job does it: at the date of the verb, or where the listeners of a task can be called. */
+static bool later(const struct cli *cli, const json_t *command, int64_t job, struct error *error) {
+    const char *at = json_string_value(json_object_get(command, "at"));
     if (cli->json)
         return output_json(json_pack("{si,sI}", "count", 0, "job", (json_int_t)job), error);
-    output_add("job %lld will do it at %s\n", (long long)job,
-               json_string_value(json_object_get(command, "at")));
+    if (at)
+        output_add("job %lld will do it at %s\n", (long long)job, at);
+    else
+        output_add("job %lld does it, on an executor with the process\n", (long long)job);
     return true;
 }
 
@@ -159,7 +162,7 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct en
     if (run->batch)
         return batched(cli, flags, engine, run, error);
     if (run->made_count)
-        return dated(cli, command, run->made[0], error);
+        return later(cli, command, run->made[0], error);
     if (!waited(cli, flags, engine, command, error))
         return false;
     if (!cli->json && run->touched == 0 && alone_text(command)) {

@@ -97,6 +97,7 @@ struct unit_task {
     time_ms due; /* TIME_NONE: none */
     int64_t priority;
     int64_t listens; /* 1: changing it calls listeners */
+    int64_t changes; /* of one that is there, in bits: 1 name, 2 assignee, 4 due, 8 priority */
 };
 
 struct unit_trail {

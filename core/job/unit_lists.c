@@ -26,7 +26,8 @@ static const struct unit_member task_members[] = {
     MEMBER(task, NUMBER, instance), MEMBER(task, NUMBER, token),   MEMBER(task, TEXT, activity),
     MEMBER(task, TEXT, name),       MEMBER(task, TEXT, assignee),  MEMBER(task, JSON, candidates),
     MEMBER(task, TEXT, form),       MEMBER(task, TIME, due),       MEMBER(task, NUMBER, priority),
-    MEMBER(task, NUMBER, id),       MEMBER(task, NUMBER, listens), {NULL, UNIT_NUMBER, 0},
+    MEMBER(task, NUMBER, id),       MEMBER(task, NUMBER, listens), MEMBER(task, NUMBER, changes),
+    {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member trail_members[] = {
     MEMBER(trail, NUMBER, instance),

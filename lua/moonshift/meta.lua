@@ -366,7 +366,7 @@ function Job:cancelled() end
 ---@field process string the key of the process
 ---@field activity string
 ---@field fields table the fields of the activity, or of the listener
----@field event? string of a listener: start, end, take, create, assignment, complete or delete
+---@field event? string of a listener: start, end, take, or one of a task such as create
 ---@field task? table of a listener of a user task: assignee, name, priority, due
 ---@field loop? table of a repeated activity: index, item, done, open
 ---@field received? any the message that came

@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "engine/command/bulk_command.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_due.h"
@@ -56,10 +57,47 @@ static bool steps(struct engine *engine, json_t *command, bool *bulk, struct com
 }
 
 /* A command whose times are instants. */
+/* YES: the command changes a task whose listeners a walk calls. */
+static enum answer task_listens(struct engine *engine, const json_t *command, struct error *error) {
+    struct command read;
+    if (!command_read(&read, command, error))
+        return FAILED;
+    if (read.target != TARGET_TASK)
+        return NO;
+    json_t *question = json_pack("{sI}", "id", (json_int_t)read.task);
+    json_t *task = question ? engine_ask(engine, ASK_TASK, question, error) : NULL;
+    enum answer listens = json_is_true(json_object_get(task, "listens")) ? YES : NO;
+    json_decref(question);
+    json_decref(task);
+    return task ? listens : FAILED;
+}
+
+/* The listeners of the task are called here, or by a job of its process. */
+static bool task_walk(struct engine *engine, const json_t *command, struct command_run *run,
+                      struct error *error) {
+    struct command_run ahead = {.dry_run = true};
+    struct engine_order order = {0};
+    json_t *words = json_copy(json_unchanged(command));
+    bool done = (words && json_put_text(words, "kind", "assign")) || error_no_memory(error);
+    json_object_del(words, "verb");
+    done = done && store_command(engine->store, command, &ahead, engine_now(engine), error) &&
+           engine_order(engine, words, &order, error);
+    outcome_lines_free(order.lines);
+    json_decref(words);
+    run->target = TARGET_TASK;
+    run->touched = done;
+    run->made_count = order.job ? 1 : 0;
+    run->made[0] = order.job;
+    return done;
+}
+
 static bool give(struct engine *engine, json_t *command, struct command_run *run,
                  struct error *error) {
     if (run->dry_run)
         return store_command(engine->store, command, run, engine_now(engine), error);
+    enum answer listens = task_listens(engine, command, error);
+    if (listens != NO)
+        return listens == YES && task_walk(engine, command, run, error);
     if (!process_due_ask(engine, command, error))
         return false;
     bool bulk = bulk_command_is(command);

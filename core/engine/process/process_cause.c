@@ -194,6 +194,18 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
     return done;
 }
 
+/* A task gets another assignee; a claim without a name is for the one who asks. */
+static bool assign(struct process_cause *cause, struct engine *engine, const json_t *command,
+                   struct error *error) {
+    const char *who = engine->options.settings->who;
+    bool claims = json_is_true(json_object_get(command, "claim"));
+    bool fine = take(cause->object, "assignee", command, "assignee") &&
+                take(cause->object, "claim", command, "claim");
+    if (fine && claims && !json_text(command, "assignee"))
+        fine = json_put_text(cause->object, "assignee", who);
+    return (fine || error_no_memory(error)) && complete(cause, engine, command, error);
+}
+
 /* A task that ends with a BPMN error, or escalates. */
 static bool raise_code(struct process_cause *cause, struct engine *engine, const json_t *command,
                        struct error *error) {
@@ -404,7 +416,7 @@ static const struct reader {
     {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, of_instance},
     {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
     {"escalate", "task", JSON_INTEGER, raise_code}, {"signal", "signal", JSON_STRING, signal_read},
-    {"modify", "instance", JSON_INTEGER, modify},
+    {"modify", "instance", JSON_INTEGER, modify},   {"assign", "task", JSON_INTEGER, assign},
 };
 
 static const struct reader *reader_of(const json_t *command) {
@@ -437,7 +449,7 @@ static const struct member {
     {"instance", TOLD_NUMBER},  {"token", TOLD_TOKEN},         {"starts", TOLD_FLAG},
     {"variables", TOLD_OBJECT}, {"transient", TOLD_OBJECT},    {"types", TOLD_OBJECT},
     {"operations", TOLD_LIST},  {"skip_listeners", TOLD_FLAG}, {"skip_mappings", TOLD_FLAG},
-    {"dry_run", TOLD_FLAG},
+    {"dry_run", TOLD_FLAG},     {"assignee", TOLD_NAME},       {"claim", TOLD_FLAG},
 };
 
 /* An integer is its text. */
@@ -554,7 +566,7 @@ static const struct {
 } abouts[] = {
     {"start", start_about},     {"complete", task_about},   {"message", message_about},
     {"set", instance_about},    {"cancel", instance_about}, {"trigger", instance_about},
-    {"modify", instance_about},
+    {"modify", instance_about}, {"assign", task_about},
 };
 
 json_t *process_cause_about(const json_t *command, struct store_reach *about) {

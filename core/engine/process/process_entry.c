@@ -85,6 +85,16 @@ static void complete(struct process_entry *entry, const struct process_cause *ca
     entry->after = words("completed", " at ", cause->activity);
 }
 
+static void assign(struct process_entry *entry, const struct process_cause *cause,
+                   const json_t *command, const json_t *before) {
+    const char *assignee = json_text(cause->object, "assignee");
+    const char *had = json_text(before, "assignee");
+    snprintf(entry->entity, sizeof entry->entity, "task %lld",
+             (long long)json_int(command, "task"));
+    entry->before = had ? words(had, "", "") : NULL;
+    entry->after = assignee ? words(assignee, "", "") : NULL;
+}
+
 /* What a task ends with, or escalates. */
 static void raise_code(struct process_entry *entry, const struct process_cause *cause,
                        const json_t *command, const json_t *before) {
@@ -158,8 +168,8 @@ static const struct {
     {"throw", "throw", raise_code},      {"escalate", "escalate", raise_code},
     {"message", "correlate", correlate}, {"signal", "signal", signal_given},
     {"trigger", "trigger", trigger},     {"cancel", "cancel_instance", cancel},
-    {"set", "set_variables", set},
-    {"modify", "modify_instance", modify},
+    {"set", "set_variables", set},       {"modify", "modify_instance", modify},
+    {"assign", "set_assignee", assign},
 };
 
 bool process_entry_make(struct process_entry *entry, const struct process_cause *cause,

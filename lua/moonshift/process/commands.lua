@@ -250,6 +250,19 @@ function Causes.complete(w)
   step.kind.proceed(w, inst, token, step)
 end
 
+-- A task gets another assignee, or none. A claim leaves that of another person.
+function Causes.assign(w)
+  local inst, token = waiting(w, "the task", "task")
+  local step, cause = step_of(inst, token), w.cause
+  step.kind.changed(w, inst, token, step, function(row)
+    w.unit.result = row.assignee and { assignee = row.assignee }
+    if cause.claim and row.assignee and row.assignee ~= cause.assignee then
+      refuse(w, ('task %d is claimed by "%s"'):format(cause.task, row.assignee))
+    end
+    row.assignee = cause.assignee
+  end)
+end
+
 -- A task ends with a BPMN error instead of being completed.
 function Causes.throw(w)
   local inst, token = waiting(w, "the task", "task")

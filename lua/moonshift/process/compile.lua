@@ -219,9 +219,25 @@ local function listeners_of(c, step, node)
   local listeners = node.listeners or {}
   step.starts = callouts(c, listeners.start, node)
   step.ends = callouts(c, listeners["end"], node)
-  for _, event in ipairs { "create", "assignment", "complete", "delete" } do
+  for _, event in ipairs { "create", "assignment", "update", "complete", "delete" } do
     step["on_" .. event] = callouts(c, listeners[event], node)
   end
+  step.hears_changes = step.on_update or step.on_assignment
+end
+
+-- Timers of listeners are watched for as boundary events are, by steps that are no nodes.
+local function timeouts_of(c, step, node)
+  for i, one in ipairs(node.timeouts or {}) do
+    step.timeouts = step.timeouts or {}
+    step.timeouts[i] = {
+      id = graph_of.timeout_place(node, one), node = { kind = "timeout", line = node.line },
+      host = step, priority = step.priority, exclusive = step.exclusive,
+      call_out = compile.callout(c, one.behaviour, node),
+      event = { kind = "timer", interrupting = false, timer = { kind = one.timer.kind,
+        text = compile.value(c, one.timer.text, node) } },
+    }
+  end
+  step.is_scope = step.is_scope or step.timeouts ~= nil
 end
 
 -- The places of the commas in a text that stand in no expression, and one behind its end.
@@ -282,6 +298,7 @@ local function step_of(c, node)
   listeners_of(c, step, node)
   if node.kind == "user" then
     task_of(c, step, node)
+    timeouts_of(c, step, node)
   end
   return step
 end
@@ -331,7 +348,11 @@ local function link(c, plan, step)
     step.start, step.events = plan.steps[node.start], steps_named(plan, node.events)
   end
   link_compensation(plan, step)
-  step.watched = step.boundaries[1] ~= nil or (step.events ~= nil and step.events[1] ~= nil)
+  for _, timeout in ipairs(step.timeouts or {}) do
+    plan.steps[timeout.id] = timeout
+  end
+  step.watched = step.boundaries[1] ~= nil or step.timeouts ~= nil
+    or (step.events ~= nil and step.events[1] ~= nil)
 end
 
 local function make(graph)

@@ -33,7 +33,7 @@ local function add(list, graph, node, suffix, kind, more)
       retry = plain(more.retry),
       properties = {
         process = graph.key,
-        activity = node.id .. (suffix:match("^#[^:]*") or ""),
+        activity = node.id .. (not more.of_task and suffix:match("^#[^:]*") or ""),
         kind = kind,
         configuration = more.configuration or kind,
       },
@@ -51,13 +51,25 @@ local function timer_kind(node, graph)
   return around and "timer-start-event-subprocess" or "timer-start-event"
 end
 
+local function configuration(timer)
+  return ("%s: %s"):format(TIMERS[timer.kind], tostring(timer.text))
+end
+
 local function add_timer(list, graph, node)
   local timer = node.event and node.event.timer
   if timer then
     add(list, graph, node, ":timer", timer_kind(node, graph), {
       retry = node.retry,
-      configuration = ("%s: %s"):format(TIMERS[timer.kind], tostring(timer.text)),
+      configuration = configuration(timer),
     })
+  end
+end
+
+-- Timers of a user task's listeners: their failures are retried as the settings say.
+local function add_timeouts(list, graph, node)
+  for _, one in ipairs(node.timeouts or {}) do
+    add(list, graph, node, graph_of.timeout_place({ id = "" }, one) .. ":timer",
+      "timer-task-listener", { of_task = true, configuration = configuration(one.timer) })
   end
 end
 
@@ -83,6 +95,7 @@ local function add_node(list, graph, node)
     add(list, graph, node, ":after", "async-after", { retry = node.retry })
   end
   add_timer(list, graph, node)
+  add_timeouts(list, graph, node)
 end
 
 -- of(graph) -> a list of { name, line, declared, retry } in the order of the file; `declared` is

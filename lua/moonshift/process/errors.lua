@@ -31,6 +31,9 @@ local function unhandled(w, inst, token, thrown)
     return w.scopes.complete(w, inst, text)
   end
   local begun = w.scopes.has_begun(token)
+  if begun and step and step.on_delete and not token.throws then
+    step.kind.cancel(w, inst, token, step)
+  end
   w:waited(inst, token)
   if begun and step and not token.throws then
     token.throws = true -- a listener at its end may throw again

@@ -217,7 +217,10 @@ end
 function events.proceed(w, inst, token, given)
   local step, host = inst.plan.steps[token.at], token.scope
   variables.set_given(inst, host, given or w.cause)
-  if step.node.kind ~= "boundary" and step.node.kind ~= "start" then
+  if step.node.kind == "timeout" then
+    spend(w, inst, token, step)
+    return step.host.kind.timed_out(w, inst, host, step.host, step)
+  elseif step.node.kind ~= "boundary" and step.node.kind ~= "start" then
     return gateway_left(w, inst, host, step)
   end
   spend(w, inst, token, step)

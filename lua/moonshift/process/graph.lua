@@ -14,6 +14,7 @@
 --       out = { flow, … }, into = { flow, … },
 --       before, after = true, exclusive = false (nil: true), priority, retry,
 --       listeners = { start, ["end"]; of user tasks create, assignment, update, complete, delete },
+--       timeouts = { { id, timer, behaviour } }: listeners that a timer of a user task calls,
 --       input, output = { { name, value } }, fields = { [name] = value },
 --       behaviour, result = name of a variable, event,
 --       attached = id of the host and handler = id of what compensates (boundary events),
@@ -92,6 +93,11 @@ function graph.complete(self)
     end
   end
   note_only_start(self)
+end
+
+-- timeout_place(node, timeout) -> where a frame has the timer of a listener
+function graph.timeout_place(node, timeout)
+  return node.id .. "#timeout-" .. timeout.id
 end
 
 -- is_external(node) -> whether its behaviour is the handler of a topic

@@ -240,6 +240,7 @@ function Process.gateway(name) end
 ---@field on_update? moonshift.listeners
 ---@field on_complete? moonshift.listeners
 ---@field on_delete? moonshift.listeners
+---@field on_timeout? table `{ after = "PT1H", run = … }`, or a list: listeners that timers call
 
 --- Options of `receive`.
 ---@class moonshift.words.receive: moonshift.words.activity

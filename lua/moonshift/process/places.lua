@@ -113,6 +113,9 @@ local function visit_node(key, node, visit)
     visit(node.call.mapping, node, place)
   end
   visit_listeners(node.listeners, visit, node, place)
+  for _, timeout in ipairs(node.timeouts or {}) do
+    visit(timeout.behaviour, node, place .. "/timeout")
+  end
   for _, list in ipairs { node.input or {}, node.output or {} } do
     for _, parameter in ipairs(list) do
       visit_value(parameter.value, visit, node, place .. "/" .. parameter.name)

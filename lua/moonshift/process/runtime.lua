@@ -107,6 +107,16 @@ local function own_frame(self, turn)
     frame = own.around, parent = own.parent, key = own.key, tenant = own.tenant } or nil
 end
 
+-- A row without what it does not say.
+local function without_null(row)
+  for key, value in pairs(row) do
+    if value == rules.null then
+      row[key] = nil
+    end
+  end
+  return row
+end
+
 -- frame(id, token) -> the row of an instance, or of the turn outside of its frame that has the
 -- token: the one that came with the job, else the stored one. nil: there is none; a job without a
 -- frame has run into the end of its instance.
@@ -119,12 +129,12 @@ function Runtime:frame(id, token)
   if not row then -- it has ended since this walk's frame was written
     return message and error(message, 0)
   end
-  for key, value in pairs(row) do
-    if value == rules.null then
-      row[key] = nil
-    end
-  end
-  return row
+  return without_null(row)
+end
+
+-- task(instance, token) -> the task at which the token waits; what it has not is nil
+function Runtime:task(instance, token)
+  return without_null(ask(self.natives, self.host, "task", { instance = instance, token = token }))
 end
 
 -- receivers(signal, tenant, only) -> { { instance, token, version, activity } … }: what waits for
@@ -207,8 +217,8 @@ local function context_of(self)
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
     turns_outside = TURNS_OUTSIDE,
   }
-  for _, name in ipairs { "graph", "version", "frame", "receivers", "body", "turns", "value",
-    "handler", "bean", "script" } do
+  for _, name in ipairs { "graph", "version", "frame", "task", "receivers", "body", "turns",
+    "value", "handler", "bean", "script" } do
     context[name] = function(...)
       return self[name](self, ...)
     end

@@ -319,6 +319,9 @@ function walk.prepare(w, inst, token, step)
   if step.boundaries[1] and not step.multi then
     w.events.watch(w, inst, token, step.boundaries)
   end
+  if step.timeouts then
+    w.events.watch(w, inst, token, step.timeouts)
+  end
   return not step.starts or walk.listen(w, inst, token, step, step.starts, "start")
 end
 

@@ -31,6 +31,14 @@ local function context_of(self, host)
   function context.receivers(signal, tenant, only)
     return self:receivers(signal, tenant, only)
   end
+  function context.task(instance, token)
+    for _, row in ipairs(self.tasks) do
+      if row.instance == instance and row.token == token then
+        return row
+      end
+    end
+    return { gone = true }
+  end
   function context.value(instance, number)
     self.reads = self.reads + 1
     return rules.decode(self.values[instance .. ":" .. number])
@@ -255,6 +263,24 @@ local function check_written(self, unit)
 end
 
 -- write(unit, cause): false if it is behind. The job of the cause is done then.
+local CHANGES = { name = 1, assignee = 2, due = 4, priority = 8 }
+
+-- Changes the tasks that are there, and gives the rows that are new.
+local function changed(self, kind, rows)
+  local new = {}
+  for _, row in ipairs(rows) do
+    new[#new + 1] = not (kind == "tasks" and row.id) and row or nil
+    for _, task in ipairs(new[#new] ~= row and self.tasks or {}) do
+      for field, bit in pairs(CHANGES) do
+        if task.id == row.id and row.changes & bit ~= 0 then
+          task[field] = row[field]
+        end
+      end
+    end
+  end
+  return new
+end
+
 function Driver:write(unit, cause)
   if not self:fits(unit) then
     return false
@@ -277,7 +303,7 @@ function Driver:write(unit, cause)
     leave(self, left)
   end
   for _, kind in ipairs { "jobs", "subscriptions", "tasks" } do
-    for _, row in ipairs(unit[kind]) do
+    for _, row in ipairs(changed(self, kind, unit[kind])) do
       self.last = self.last + 1
       row.id, row.made = self.last, self.time
       table.insert(self[kind], row)

@@ -132,8 +132,8 @@ static bool give(const struct cli *cli, struct engine *engine, const json_t *com
     lines_show(order);
     if (!given)
         return false;
-    *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept,
-                          order->by_jobs, order->told};
+    *done = (struct done){order->instance, order->job,     order->job && !order->later,
+                          order->kept,     order->by_jobs, order->told};
     if (done->later)
         executors_none_say(cli, engine);
     return !order->later || !order->job || order_await(cli, engine, done, until, error);

@@ -22,7 +22,7 @@ static const char index_7[] = "CREATE INDEX CONCURRENTLY IF NOT EXISTS incident_
                               " ON incident(root_cause) WHERE root_cause IS NOT NULL";
 
 /* 8: what is written about a run of a schedule has the schedule's name; other programs ask for jobs
- * in transactions of their own; turns of large bodies have rows; tasks say whether their changes
+ * in transactions of their own; turns of large bodies have rows. Tasks say whether their changes
  * call listeners. */
 static const char widen_8[] =
     "ALTER TABLE job ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"

@@ -4,10 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Another unit may change the rest at the same time. */
+#define CHANGED(bit, value, column)                                                                \
+    "CASE WHEN CAST(?6 AS BIGINT) & " bit "<>0 THEN " value " ELSE " column " END"
+
 static bool task_change(struct store *store, const struct unit_task *one, struct error *error) {
-    return db_run(&store->db, error,
-                  "UPDATE user_task SET name=?2, assignee=?3, due=?4, priority=?5 WHERE id=?1",
-                  "ittTi", one->id, one->name, one->assignee, one->due, one->priority);
+    return db_run(
+        &store->db, error,
+        "UPDATE user_task SET name=" CHANGED("1", "?2", "name") ", assignee=" CHANGED(
+            "2", "?3",
+            "assignee") ", due=" CHANGED("4", "CAST(?4 AS BIGINT)",
+                                         "due") ", priority=" CHANGED("8", "CAST(?5 AS BIGINT)",
+                                                                      "priority") " WHERE id=?1",
+        "ittTii", one->id, one->name, one->assignee, one->due, one->priority, one->changes);
 }
 
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
@@ -87,9 +96,10 @@ json_t *user_task_ask(struct store *store, int64_t id, int64_t instance, int64_t
 
 /* ---- who does it ---- */
 
-static bool assignee_of(struct store *store, int64_t id, char *before, struct error *error) {
+static bool assignee_of(struct store *store, int64_t id, char *before, bool *listens,
+                        struct error *error) {
     struct row *row =
-        db_query(&store->db, error, "SELECT assignee FROM user_task WHERE id=?1", "i", id);
+        db_query(&store->db, error, "SELECT assignee, listens FROM user_task WHERE id=?1", "i", id);
     enum answer step = db_step(&store->db, row, error);
     if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no task %lld", (long long)id);
@@ -97,13 +107,14 @@ static bool assignee_of(struct store *store, int64_t id, char *before, struct er
         return false;
     const char *text = row_text(row, 0);
     snprintf(before, JOB_NAME_MAX + 1, "%s", text ? text : "");
+    *listens = row_int(row, 1) != 0;
     row_done(row);
     return true;
 }
 
 static bool may(struct store *store, int64_t id, const char *assignee, bool claims, char *before,
-                struct error *error) {
-    if (!assignee_of(store, id, before, error))
+                bool *listens, struct error *error) {
+    if (!assignee_of(store, id, before, listens, error))
         return false;
     bool own = !*before || (assignee && strcmp(before, assignee) == 0);
     return !claims || own ||
@@ -114,12 +125,20 @@ static bool may(struct store *store, int64_t id, const char *assignee, bool clai
 bool user_task_may(struct store *store, int64_t id, const char *assignee, bool claims,
                    struct error *error) {
     char before[JOB_NAME_MAX + 1];
-    return may(store, id, assignee, claims, before, error);
+    bool listens;
+    return may(store, id, assignee, claims, before, &listens, error);
 }
 
 bool user_task_assign(struct store *store, int64_t id, const char *assignee, bool claims,
                       char *before, struct error *error) {
-    return may(store, id, assignee, claims, before, error) &&
-           db_run(&store->db, error, "UPDATE user_task SET assignee=?2 WHERE id=?1", "it", id,
+    bool listens = false;
+    if (!may(store, id, assignee, claims, before, &listens, error))
+        return false;
+    if (listens)
+        return error_set(error, ERROR_CONFLICT,
+                         "task %lld has listeners, which no job's command calls (expected a claim"
+                         " or an assignment outside of jobs)",
+                         (long long)id);
+    return db_run(&store->db, error, "UPDATE user_task SET assignee=?2 WHERE id=?1", "it", id,
                   assignee);
 }

@@ -125,7 +125,8 @@ local function with_end(text, element, owner, context)
   return text
 end
 
-function readers.timerEventDefinition(definition, owner, context)
+-- timer(definition, owner, context) -> an event; also of a listener.
+function events.timer(definition, owner, context)
   for _, one in ipairs(TIMERS) do
     local text, element = elements.child_text(definition, one[1])
     if text and text ~= "" then
@@ -139,6 +140,8 @@ function readers.timerEventDefinition(definition, owner, context)
     "the timer says no time (expected <timeDate>, <timeDuration> or <timeCycle>)")
   return { kind = "timer" }
 end
+
+readers.timerEventDefinition = events.timer
 
 -- An errorRef that refers to no error is itself the code.
 function readers.errorEventDefinition(definition, owner, context, throws)

@@ -127,21 +127,43 @@ local function events_of(element, owner, report, known)
     end
   end
   report:refuse(owner, ('<%s> has the event "%s" (expected %s)'):format(element.name, event,
-    table.concat(known, ", ")))
+    known.names or table.concat(known, ", ")))
   return {}
 end
 
 local EXECUTION = { "start", "end" }
-local TASK = { "create", "assignment", "update", "complete", "delete", "timeout" }
+local TASK = { "create", "assignment", "update", "complete", "delete" }
+local TIMEOUT = "timeout" -- of a timer, which is read apart
+TASK.names = table.concat(TASK, ", ") .. ", " .. TIMEOUT
 
 local function add_listeners(into, element, name, known, report)
   for _, listener in ipairs(elements.extensions(element, name)) do
-    local behaviour = listener_behaviour(listener, element, report)
-    for _, event in ipairs(events_of(listener, element, report, known)) do
+    local timed = known == TASK and listener.attributes.event == TIMEOUT
+    local behaviour = not timed and listener_behaviour(listener, element, report)
+    for _, event in ipairs(timed and {} or events_of(listener, element, report, known)) do
       into[event] = into[event] or {}
       table.insert(into[event], behaviour)
     end
   end
+end
+
+-- timeouts(element, report, timer_of) -> { { id, timer, behaviour }, … }, or nil: the listeners of
+-- a user task that a timer calls. timer_of(definition) -> the timer
+function extensions.timeouts(element, report, timer_of)
+  local list = {}
+  for _, listener in ipairs(elements.extensions(element, "taskListener")) do
+    local id = listener.attributes.id
+    local definition = elements.child(listener, "timerEventDefinition")
+    local timed = listener.attributes.event == TIMEOUT
+    if timed and not (id and definition) then
+      report:refuse(element, ('a <taskListener> of the event "timeout" has no %s'):format(
+        id and "<timerEventDefinition>" or 'attribute "id"'))
+    elseif timed then
+      list[#list + 1] = { id = id, timer = timer_of(definition),
+        behaviour = listener_behaviour(listener, element, report) }
+    end
+  end
+  return list[1] and list or nil
 end
 
 -- listeners(element, report) -> { start = { behaviour, … }, … }, or nil. Those of a task count only
@@ -155,9 +177,6 @@ function extensions.listeners(element, report)
   for _, listener in ipairs(elements.extensions(element, "taskListener")) do
     if element.name ~= "userTask" then
       report:warn(listener, "a <taskListener> means nothing outside a userTask")
-    elseif listener.attributes.event == "timeout" then
-      report:refuse(element, 'the event "timeout" of <taskListener> is not supported '
-        .. "(expected a boundary timer)")
     end
   end
   return next(listeners) and listeners or nil

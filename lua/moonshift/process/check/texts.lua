@@ -70,6 +70,13 @@ function Texts:behaviour(at, behaviour, what)
   end
 end
 
+function Texts:timeouts(node)
+  for _, one in ipairs(node.timeouts or {}) do
+    self:timer(node, one.timer)
+    self:behaviour(node, one.behaviour, 'the listener of "timeout"')
+  end
+end
+
 function Texts:listeners(at, listeners)
   for event, list in pairs(listeners or {}) do
     for _, behaviour in ipairs(list) do
@@ -193,6 +200,7 @@ function Texts:node(node)
   self:priority(node, node.external_priority, "its task priority")
   self:retry(node, node.retry)
   self:listeners(node, node.listeners)
+  self:timeouts(node)
   self:parameters(node, node.input, "the input")
   self:parameters(node, node.output, "the output")
   self:fields(node, node.fields, "the field")

@@ -78,6 +78,7 @@ function readers.task(self, item, pending)
     no_items(self, node, content)
     options.values(node, content, node, report, TASK)
     node.form, node.description = content.form, content.description
+    node.timeouts = options.timeouts(content.on_timeout, node, report)
     local candidates = content.candidates
     if candidates ~= nil and type(candidates) ~= "table" then
       candidates = { users = candidates }

@@ -22,7 +22,7 @@ local KNOWN = {
   step = ACTIVITY .. BEHAVIOUR, send = ACTIVITY .. BEHAVIOUR, rule = ACTIVITY .. BEHAVIOUR,
   script = ACTIVITY .. BEHAVIOUR, manual = ACTIVITY, pass = ACTIVITY,
   task = ACTIVITY .. " assignee candidates due follow_up task_priority form description on_create"
-    .. " on_assignment on_update on_complete on_delete",
+    .. " on_assignment on_update on_complete on_delete on_timeout",
   receive = ACTIVITY .. " message key event",
   call = ACTIVITY .. " process binding version key with back mapping",
   sub = ACTIVITY .. " transaction", handle = COMMON .. EVENT .. " start",
@@ -331,6 +331,43 @@ local function timer_of(name, value, at, report)
     report:refuse(at, ("%s: got %s (expected a text)"):format(name, show(value)))
   end
   return { kind = "timer", timer = { kind = TIMERS[name], text = value } }
+end
+
+-- The one timer of a listener, and its id.
+local function timeout(one, i, at, report)
+  local made = { id = one.id or "timeout" .. i, behaviour = one_behaviour(one, at, report) }
+  for name in pairs(TIMERS) do
+    if one[name] ~= nil and not made.timer then
+      made.timer = timer_of(name, one[name], at, report).timer
+    elseif one[name] ~= nil then
+      report:refuse(at, "on_timeout: has two of after, at and every (expected one)")
+    end
+  end
+  if not made.timer then
+    report:refuse(at, "on_timeout: says no time (expected after, at or every)")
+  elseif type(made.id) ~= "string" or not made.id:find "^[%a_][%w_.-]*$" then
+    report:refuse(at, ("on_timeout: its id is %s (expected letters, digits, _, . and -)"):format(
+      show(made.id)))
+  end
+  return made
+end
+
+-- timeouts(value, at, report) -> the listeners that timers of a task call, or nil; `value` is one
+-- table, or a list of them.
+function options.timeouts(value, at, report)
+  local list, ids = {}, {}
+  for i, one in ipairs(type(value) == "table" and (value[1] and value or { value }) or {}) do
+    list[i] = timeout(type(one) == "table" and one or {}, i, at, report)
+    if ids[list[i].id] then
+      report:refuse(at, ('on_timeout: the id "%s" is used twice'):format(tostring(list[i].id)))
+    end
+    ids[list[i].id] = true
+  end
+  if value ~= nil and not list[1] then
+    report:refuse(at, ('on_timeout: got %s (expected a table such as { after = "PT1H", run = … })')
+      :format(show(value)))
+  end
+  return list[1] and list
 end
 
 local makers = {}

@@ -175,6 +175,16 @@ local function calls(list, node)
   add(list, "external_priority", node.external_priority)
 end
 
+-- Listeners that a timer calls: what they call, with an id and the timer.
+local function timeouts_of(list, timeouts)
+  local shown = {}
+  for i, one in ipairs(timeouts or {}) do
+    shown[i] = listener(one.behaviour)
+    shown[i].id, shown[i][TIMERS[one.timer.kind]] = one.id, one.timer.text
+  end
+  add(list, "on_timeout", timeouts and shown)
+end
+
 local function event_and_calls(list, node)
   event_of(list, node.event)
   add(list, "form", node.form)
@@ -193,6 +203,7 @@ function kinds.user(list, node)
     "description" } do
     add(list, name, node[name])
   end
+  timeouts_of(list, node.timeouts)
 end
 
 function kinds.call(list, node)
