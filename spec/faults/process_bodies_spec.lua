@@ -1,6 +1,6 @@
--- Bodies of a hundred turns, which stand outside of the frame, on executors with several workers:
--- killed while turns run and while the body ends, looked at, cancelled and suspended, and completed
--- by several programs at once.
+-- Bodies of a hundred turns, which stand outside of the frame, on executors with several workers.
+-- They are killed while turns run and while the body ends, looked at, cancelled and suspended.
+-- Several programs complete them at once.
 local executors = require "spec.support.executors"
 local moonshift = require "moonshift"
 local process = require "spec.support.process"

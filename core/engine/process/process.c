@@ -102,16 +102,18 @@ bool engine_order(struct engine *engine, const json_t *command, struct engine_or
     return done == YES;
 }
 
+static json_t *answer_of(const struct engine_order *order) {
+    if (order->told)
+        return order->told;
+    return order->by_jobs ? json_true() : json_integer(order->instance);
+}
+
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
                     struct error *error) {
     struct engine_order order = {.now = true};
     bool done = engine_order(engine, command, &order, error);
-    *answer = NULL;
-    if (done)
-        *answer = order.told      ? order.told
-                  : order.by_jobs ? json_true()
-                                  : json_integer(order.instance);
-    else
+    *answer = done ? answer_of(&order) : NULL;
+    if (!done)
         json_decref(order.told);
     outcome_lines_free(order.lines);
     return done && (*answer || error_no_memory(error));
