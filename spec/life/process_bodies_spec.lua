@@ -45,8 +45,9 @@ local MODELS = {
   caller = [[call "call" { process = "broken", each = MANY }]],
   broken = [[step "work" { run = "fail", async = true }]],
   triggers = [[receive "go" { each = MANY }, step "behind" { run = "note" }]],
+  sized = [[task "look" { each = { times = "${n}", parallel = true } }]],
   naps = [[each "one" { times = N, parallel = true,
-      wait "nap" { after = "PT${loopCounter + 1}H" } }, step "behind" { run = "note" }]],
+      wait "nap" { after = "PT${loopCounter + hours}H" } }, step "behind" { run = "note" }]],
   loud = [[sub "all" { within = { "PT1H", step "late" { run = "note" } },
       task "look" { each = MANY, on_delete = "left", on_end = "left",
         input = { own = "${loopCounter}" }, output = { last = "${own}" } } },
@@ -192,6 +193,31 @@ describe("a body of many turns", function()
     assert.same({ "completed", true, N }, { state(id), true, engine:instance(id).variables.sum })
   end)
 
+  -- The frame of a turn, that of its instance, and whether that is written as a turn ends.
+  local function sizes(n)
+    local id = start("sized", { n = n })
+    engine:drain()
+    local store = folder .. "/jobs.db"
+    local function rev()
+      return process.sql(store, "SELECT rev FROM instance WHERE id=" .. id)[1]
+    end
+    local frames = process.sql(store, "SELECT max(length(t.frame)), length(i.frame) FROM instance i"
+      .. " JOIN body b ON b.instance=i.id JOIN body_turn t ON t.body=b.id WHERE i.id=" .. id
+      .. " GROUP BY i.frame")[1]
+    local turn, around = frames:match("(%d+)|(%d+)")
+    local before = rev()
+    assert(engine:complete(engine:tasks({ instance = id }):list()[1].id))
+    assert.equal(before, rev())
+    return tonumber(turn), tonumber(around)
+  end
+
+  it("reads and writes as much for a turn in a large body as in a small one", function()
+    local turn, around = sizes(100)
+    local turn_of_many, around_of_many = sizes(1000)
+    assert.is_true(turn_of_many - turn <= 2, turn_of_many .. " bytes of " .. turn)
+    assert.is_true(around_of_many - around <= 20, around_of_many .. " bytes of " .. around)
+  end)
+
   it("gives a message to the token of a turn that is named", function()
     local id = start "messages"
     local subscriptions = engine:subscriptions({ instance = id }):list()
@@ -204,7 +230,7 @@ describe("a body of many turns", function()
   end)
 
   it("counts the due date of a turn's timer anew, by what the turn knows", function()
-    local id = start "naps"
+    local id = start("naps", { hours = 1 })
     local jobs = engine:jobs({ instance = tostring(id) }):list()
     table.sort(jobs, function(a, b)
       return a.due < b.due
@@ -212,8 +238,9 @@ describe("a body of many turns", function()
     assert.same({ "2026-01-01T01:00:00.000Z", "2026-01-01T08:00:00.000Z" }, { jobs[1].due,
       jobs[8].due })
     engine:advance "PT30M"
+    engine:set_variables(id, { hours = 2 })
     assert.equal(1, engine:recalculate_due(jobs[8].id))
-    assert.same({ "2026-01-01T01:00:00.000Z", "2026-01-01T08:30:00.000Z" },
+    assert.same({ "2026-01-01T01:00:00.000Z", "2026-01-01T09:30:00.000Z" },
       { engine:job(jobs[1].id).due, engine:job(jobs[8].id).due })
   end)
 

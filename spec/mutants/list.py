@@ -1246,4 +1246,135 @@ local variables = require "moonshift.process.variables"
      "changes": [("core/script/transfer.c",
                   "if (hop->sheds && !is_harmless(*header))",
                   "if (false && !is_harmless(*header))")]},
+    # ---- bodies whose turns stand outside of the frame
+    {"name": "turn-of-closed-body", "by": "spec/core/store/body_contract",
+     "breaks": "a turn goes on although its body is closed",
+     "changes": [("core/store/rules/process/turn.c", """
+                         " WHERE t.id=?1 AND b.closed=0",
+                         "i", id);
+    if (change)
+""", """
+                         " WHERE t.id=?1",
+                         "i", id);
+    if (change)
+""")]},
+    {"name": "turn-unguarded", "by": "spec/core/store/body_contract",
+     "breaks": "a unit of a turn is written over another one that came first",
+     "changes": [("core/store/rules/process/unit_write.c", """
+    enum answer found = one->rev ? body_turn_rev(store, one->id, &rev, error) : YES;
+    if (found == FAILED)
+        return UNIT_FAILED;
+    return found == YES && rev == one->rev ? UNIT_FINE : UNIT_BEHIND;
+""", """
+    enum answer found = one->rev ? body_turn_rev(store, one->id, &rev, error) : YES;
+    if (found == FAILED)
+        return UNIT_FAILED;
+    return found == YES ? UNIT_FINE : UNIT_BEHIND;
+""")]},
+    {"name": "body-count-unread", "by": "spec/core/store/body_contract",
+     "breaks": "what a handler has read of the counters of its body need not be so any more",
+     "changes": [("core/store/rules/process/turn.c",
+                  "return ended + (count ? count->ended : 0) == one->seen - 1 ? YES : NO;",
+                  "return count || ended + 1 != one->seen || true ? YES : NO;")]},
+    {"name": "body-left-too-early", "by": "spec/core/store/body_contract",
+     "breaks": "a body is left when one turn of it is still to end",
+     "changes": [("core/store/rules/process/turn.c",
+                  "CASE WHEN ended>=turns THEN 1", "CASE WHEN ended+1>=turns THEN 1")]},
+    {"name": "body-left-too-early-set", "by": "spec/core/store/body_contract", "server": True,
+     "breaks": "on a server a body is left when one turn of it is still to end",
+     "changes": [("core/store/postgres/turn/set.c",
+                  "CASE WHEN body.ended>=body.turns THEN 1",
+                  "CASE WHEN body.ended+1>=body.turns THEN 1")]},
+    {"name": "body-counts-commits", "by": "spec/core/store/body_contract",
+     "breaks": "of the turns that end in one transaction one is counted",
+     "changes": [("core/store/rules/process/turn.c",
+                  "count->ended += one->ended;", "count->ended = one->ended;")]},
+    {"name": "body-half-cleared", "by": "spec/core/store/body_contract",
+     "breaks": "the first page of a closed body goes, and no other one",
+     "changes": [("core/store/rules/process/turn.c", """
+    return done && CRASH_POINT("body_cleared") && body_clear_on(store, one->id, now, error);
+""", """
+    return done && CRASH_POINT("body_cleared");
+""")]},
+    {"name": "body-jobs-stay", "by": "spec/core/store/body_contract",
+     "breaks": "the jobs of a closed body's turns stay behind",
+     "changes": [("core/store/rules/process/turn.c", """
+    return waiting_remove_range(store, instance, tokens, now, error) &&
+           subscriptions""", """
+    return now && subscriptions""")]},
+    {"name": "turns-gone-unwalked", "by": "spec/life/process_bodies_spec.lua",
+     "breaks": "turns of a closed body go without their listeners and outputs",
+     "changes": [("lua/moonshift/process/turns.lua", """
+    drop_all(w, inst, body)
+""", """
+    entry.closed = 1
+""")]},
+    {"name": "turns-of-first-page", "by": "spec/life/process_bodies_spec.lua",
+     "breaks": "of turns that have to be walked as they are cancelled one is left out",
+     "changes": [("lua/moonshift/process/turns.lua", """
+      if row.frame and not w.instances[row.id] then
+""", """
+      if row.frame and not w.instances[row.id] and row ~= rows[2] then
+""")]},
+    {"name": "undone-outside", "by": "spec/life/process_bodies_spec.lua",
+     "breaks": "turns that can be taken back stand outside of the frame, and are forgotten",
+     "changes": [("lua/moonshift/process/turns.lua",
+                  'return inst.plan.undoes and has_inside(inst.plan, step, "remembers", is_remembered)',
+                  "return false")]},
+    {"name": "list-blind", "by": "spec/life/process_bodies_spec.lua",
+     "breaks": "a command of a list reads turns as they were before the list",
+     "changes": [("core/engine/process/process_list.c",
+                  "    list->engine->list = list;", "    list->engine->list = NULL;")]},
+    {"name": "due-of-the-instance", "by": "spec/life/process_bodies_spec.lua",
+     "breaks": "a timer is counted anew by what the instance knows, not its turn",
+     "changes": [("core/engine/process/process_due.c",
+                  'json_object_get(frame, "token")', "json_null()")]},
+    # ---- commands of a server that wait twice
+    {"name": "command-unchecked", "by": "spec/core/store/postgres/turn/command_contract",
+     "breaks": "a command is written although what it has read is another one by now",
+     "changes": [("core/store/postgres/turn/command.c",
+                  """"SELECT CASE WHEN " WORLD "=?1 AND coalesce(" WAITS("?2") ", '')=?3 THEN 1 ELSE\"""",
+                  """"SELECT CASE WHEN " WORLD "=?1 AND (?2+0=?2 OR ?3='') THEN 1 ELSE\"""")]},
+    {"name": "command-beyond-numbers", "by": "spec/core/store/postgres/turn/command_contract",
+     "breaks": "a command gives numbers that were not drawn",
+     "changes": [("core/store/postgres/turn/command.c",
+                  "store->meta.next_token > ground->token_end || store->meta.next_id > ground->id_end;",
+                  "!store->schema.version;")]},
+    {"name": "numbers-of-another-server", "by": "spec/core/store/postgres/turn/command_contract",
+     "breaks": "numbers that another server has drawn are given",
+     "changes": [("core/store/postgres/turn/command.c",
+                  "ground->token = ground->token_end = ground->id = ground->id_end = 0;",
+                  "ground->open = false;")]},
+    {"name": "command-opens-pages", "by": "spec/core/store/postgres/turn/command_contract",
+     "breaks": "each command takes the locks of other runs out of their pages",
+     "changes": [("core/store/postgres/turn/command.c",
+                  "bool minds = outcome->effects || !unit_is_plain(store, outcome->unit, 0);",
+                  "bool minds = outcome->unit != NULL;")]},
+    # ---- rows of the outbox
+    {"name": "outbox-out-of-order", "by": "spec/faults/outbox_spec.lua",
+     "breaks": "rows become jobs in the order of their numbers, not of their commits",
+     "changes": [("core/store/rules/record/outbox.c",
+                  " AND place IS NOT NULL ORDER BY place, id LIMIT ?1) AS f) AS p\"",
+                  " AND place IS NOT NULL ORDER BY id LIMIT ?1) AS f) AS p\""),
+                 ("core/store/rules/record/outbox.c",
+                  "OVER (ORDER BY place, id ROWS", "OVER (ORDER BY id ROWS"),
+                 ("core/store/rules/record/outbox.c",
+                  "coalesce(before, 0)<?2 ORDER BY place, id", "coalesce(before, 0)<?2 ORDER BY id")]},
+    {"name": "outbox-row-gone", "by": "spec/faults/outbox_spec.lua",
+     "breaks": "a row of which no job can be made goes, with what was wanted",
+     "changes": [("core/store/rules/record/outbox.c", """
+           db_run(&store->db, error, "UPDATE outbox SET incident=?2 WHERE id=?1", "ii", id,
+                  incident);
+""", """
+           db_run(&store->db, error, "DELETE FROM outbox WHERE id=?1 AND ?2=?2", "ii", id,
+                  incident);
+""")]},
+    {"name": "outbox-kept", "by": "spec/faults/outbox_spec.lua",
+     "breaks": "a row stays when its job is made, and becomes another one",
+     "changes": [("core/store/postgres/turn/set.c",
+                  "WITH gone AS (DELETE FROM outbox WHERE id=ANY(?) AND incident IS NULL\"",
+                  "WITH gone AS (SELECT id, place FROM outbox WHERE id=ANY(?) AND incident IS NULL\""),
+                 ("core/store/postgres/turn/set.c", """
+                    " RETURNING id, place) SELECT id FROM gone""", """
+                    ") SELECT id FROM gone""")]},
 ]

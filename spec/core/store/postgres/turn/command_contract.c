@@ -158,6 +158,8 @@ static void many_numbers(struct contract *c) {
     struct outcome end = {.job = &none, .kind = OUTCOME_SUCCESS, .due = TIME_NONE, .unit = unit};
     EXPECT(store_unit(c->store, &end, &entry, NOW, &c->error) == YES);
     EXPECT(rows(c, ASK_TASKS, NULL) == TASKS);
+    EXPECT(contract_number(c, "SELECT max(id) FROM user_task") <
+           contract_number(c, "SELECT value FROM meta WHERE key='next_id'"));
     store_reach_clear(&to);
 }
 
