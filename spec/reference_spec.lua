@@ -299,6 +299,7 @@ describe("the annotations", function()
   it("are of every filter of a question", function()
     local kinds = {
       job = "jobs", definition = "definitions", incident = "incidents", log = "log",
+      cause = "incident_causes",
       operation = "operations", instance = "suspended_instances", batch = "batches",
       process = "processes", version = "versions", process_instance = "instances", past = "past",
       trail = "trail", task = "tasks", subscription = "subscriptions",

@@ -15,6 +15,7 @@ enum ask_kind {
     ASK_JOBS,
     ASK_DEFINITIONS,
     ASK_INCIDENTS,
+    ASK_CAUSES,
     ASK_LOG,
     ASK_OPERATIONS,
     ASK_BATCHES,
@@ -114,6 +115,8 @@ struct ask_table {
     const char *shown;                /* NULL: no list for people */
     const char *from;                 /* the store's: where the rows are; NULL: they are made */
     const char *asked;                /* what is being answered, should it take too long */
+    const char *group;                /* the store's: a row is made of those alike in this */
+    const char *order;                /* the store's: unless sorted; NULL: the first column */
 };
 
 /* "integer", "time" and so on. */

@@ -132,6 +132,14 @@ function Engine:incidents(filters)
   return query.new(self.core, "incidents", filters)
 end
 
+--- Makes a query of the causes of incidents: a type and a handler, or a schedule. The most frequent
+--- is the first.
+---@param filters? moonshift.cause_filters
+---@return moonshift.query query its rows have `type`, `handler`, `count`, `open`, `first`, `last`
+function Engine:incident_causes(filters)
+  return query.new(self.core, "incident_causes", filters)
+end
+
 --- Makes a query of the job log: what became of each job.
 ---@param filters? moonshift.log_filters
 ---@return moonshift.query query its rows have `at`, `job`, `outcome`, `message`, `result`, `lines`

@@ -145,6 +145,18 @@
 ---@field created_before? moonshift.instant
 ---@field created_after? moonshift.instant
 
+--- Filters of `engine:incident_causes`.
+---@class moonshift.cause_filters
+---@field type? string|string[]
+---@field handler? string|string[] names of handlers
+---@field schedule? string|string[] the schedule whose runs failed
+---@field open? boolean needs a person still
+---@field message? string a part of the message
+---@field activity? string|string[]
+---@field tenant? string|string[]
+---@field created_before? moonshift.instant
+---@field created_after? moonshift.instant
+
 --- Filters of `engine:log`.
 ---@class moonshift.log_filters
 ---@field job? integer|integer[]

@@ -40,6 +40,36 @@ describe("an incident", function()
     assert.equal(engine:definition("work").id, incident.definition)
   end)
 
+  it("is counted with those of the same cause", function()
+    local engine = testing.engine {
+      failed_job_wait = "PT0S",
+      handlers = {
+        mail = function(job) error("no address " .. (job.payload.n or ""), 0) end,
+        post = function() error("no stamp", 0) end,
+      },
+    }
+    local once = { retries = 1 }
+    engine:enqueue("post", {}, once)
+    for n = 1, 3 do
+      engine:enqueue("mail", { n = n }, once)
+      engine:drain()
+      engine:advance "PT1H"
+    end
+    engine:resolve(engine:incidents({ handler = "mail" }):sort("id"):page(1, 1):one().id)
+    local rows = engine:incident_causes():list()
+    assert.equal(2, #rows)
+    local mail = rows[1]
+    assert.same({ "failedJob", "mail", 3, 2, 3, "no address 3" },
+      { mail.type, mail.handler, mail.count, mail.open, mail.messages, mail.message })
+    assert.same({ "2026-01-01T00:00:00.000Z", "2026-01-01T02:00:00.000Z" },
+      { mail.first, mail.last })
+    assert.same({ "post", 1 }, { rows[2].handler, rows[2].count })
+    assert.equal("mail", engine:incident_causes({ open = true }):list()[1].handler)
+    assert.equal(2, engine:incident_causes({ open = true }):list()[1].count)
+    assert.equal("post", engine:incident_causes():sort("count"):list()[1].handler)
+    assert.equal("post", engine:incident_causes({ message = "stamp" }):list()[1].handler)
+  end)
+
   it("of another process is seen by an engine that has found none before", function()
     local first, folder = engines.durable { ["handlers/work.lua"] = "return function(job)\n"
       .. "  if job.payload.fails then error('no luck', 0) end\nend\n" }

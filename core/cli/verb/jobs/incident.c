@@ -4,14 +4,24 @@
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
+#include <string.h>
 
 static const struct flag list_flags[] = {
+    {"--by", "cause", "a row for each type and handler, or schedule; the most frequent first"},
     LIST_PAGE_FLAGS,
     FILTERS_OF(ASK_INCIDENTS),
     {0},
 };
 
 static const struct listing listing = {ASK_INCIDENTS, "incidents"};
+static const struct listing causes = {ASK_CAUSES, "incidents"};
+
+static bool incident_list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    const char *by = flags_text(flags, "--by");
+    if (by && strcmp(by, "cause") != 0)
+        return error_set(error, ERROR_USAGE, "--by \"%.40s\": expected cause", by);
+    return list_show(cli, flags, by ? &causes : &listing, error);
+}
 
 static bool incident_show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
@@ -35,8 +45,8 @@ static const struct flag resolve_flags[] = {
 };
 
 const struct cli_command incident_commands[] = {
-    {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
-     false, false, list_run, &listing},
+    {"incident list", "[--by cause] [--open] [--type TYPE] [--job ID] …", "list incidents", "",
+     list_flags, 0, 0, false, false, incident_list_run, &listing},
     {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, incident_show_run},
     {"incident annotate", "ID NOTE", "keep a note with an incident", "", annotate_flags, 2, 2,
      false, false, operate_run},

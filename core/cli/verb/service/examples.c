@@ -92,7 +92,8 @@ static const struct {
     {"batch activate", LINE("batch activate 12")},
     {"batch retry-failed", LINE("batch retry-failed 12 --wait")},
     {"batch delete", LINE("batch delete 12")},
-    {"incident list", LINE("incident list --open") LINE("incident list --handler mail")},
+    {"incident list", LINE("incident list --by cause --open") LINE("incident list --open")
+                          LINE("incident list --handler mail")},
     {"incident show", LINE("incident show 3")},
     {"incident annotate", LINE("incident annotate 3 \"the mail server was down\"")},
     {"incident removal-time", LINE("incident removal-time 3 2027-01-01")},

@@ -124,6 +124,7 @@ static const struct {
     [ASK_JOBS] = {&job_table, .page_now = store_jobs},
     [ASK_DEFINITIONS] = {&definition_table, .page_now = store_definitions},
     [ASK_INCIDENTS] = {&incident_table},
+    [ASK_CAUSES] = {&cause_table},
     [ASK_LOG] = {&log_table, .page = store_log},
     [ASK_OPERATIONS] = {&operation_table},
     [ASK_BATCHES] = {&batch_table, .page = store_batches},

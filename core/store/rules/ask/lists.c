@@ -62,6 +62,51 @@ const struct ask_table incident_table = {
     .from = " FROM incident i LEFT JOIN definition d ON d.id=i.definition",
     .asked = "incidents"};
 
+/* ---- their causes ---- */
+
+static const struct filter cause_filters[] = {
+    {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck, refusedRow"},
+    {"handler", "NAME,…", "of jobs of these handlers"},
+    {"schedule", "NAME,…", "of runs of these schedules"},
+    {"open", "[BOOL]", "not resolved yet", filter_flag, "i.ended IS NULL"},
+    {"message", "TEXT", "whose message has this text", filter_text, "i.message"},
+    {"activity", "NAME,…", "of jobs of these activities", filter_texts, "i.activity"},
+    {"tenant", "NAME,…", "of jobs of these tenants", filter_texts, "i.tenant"},
+    {"created_before", "TIME", "opened before this instant", filter_time, "i.created<"},
+    {"created_after", "TIME", "opened after this instant", filter_time, "i.created>"},
+    {0},
+};
+
+/* That of the highest id: behind 19 digits, which sort as the ids do. */
+#define NEWEST(text) "substr(max(CAST(1000000000000000000+i.id AS TEXT)||" text "), 20)"
+#define SUM(what) "CAST(sum(" what ") AS BIGINT)"
+
+static const struct ask_column cause_columns[] = {
+    {"id", ASK_INTEGER, "max(i.id)", ASK_SORT, "NEWEST"},
+    {"type", ASK_TEXT, "i.type", ASK_BOTH},
+    {"handler", ASK_TEXT, "d.name", ASK_BOTH},
+    {"schedule", ASK_TEXT, "i.schedule", ASK_BOTH},
+    {"count", ASK_INTEGER, SUM("i.count"), ASK_SORT},
+    {"open", ASK_INTEGER, SUM("CASE WHEN i.ended IS NULL THEN 1 ELSE 0 END"), ASK_SORT},
+    {"first", ASK_TIME, "min(i.created)", ASK_SORT},
+    {"last", ASK_TIME, "max(coalesce(i.seen, i.created))", ASK_SORT},
+    {"messages", ASK_INTEGER, "count(DISTINCT i.message)", ASK_SORT},
+    {"message", ASK_TEXT, NEWEST("coalesce(i.message, '')"), ASK_SHOW},
+    {0},
+};
+
+/* One incident led to those of its callers: it alone counts. */
+const struct ask_table cause_table = {
+    "incident_causes",
+    cause_columns,
+    cause_filters,
+    .shown = "type=,handler=?,schedule=?,count,open,first,last,id,message?+",
+    .from = " FROM (SELECT * FROM incident WHERE root_cause IS NULL) i"
+            " LEFT JOIN definition d ON d.id=i.definition",
+    .asked = "incidents",
+    .group = "i.type, d.name, i.schedule",
+    .order = SUM("i.count") " DESC, max(i.id)"};
+
 /* ---- operations ---- */
 
 static const struct filter operation_filters[] = {

@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-extern const struct ask_table job_table, definition_table, incident_table, log_table,
+extern const struct ask_table job_table, definition_table, incident_table, cause_table, log_table,
     operation_table, batch_table, instance_table, process_table, version_table,
     process_instance_table, past_table, trail_table, task_table, subscription_table,
     kept_message_table, schedule_table, date_table, deployment_table, executor_table,

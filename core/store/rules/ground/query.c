@@ -335,7 +335,12 @@ bool query_page(struct query *query, const struct store_page *page, const struct
     const char *first = first_sort(columns)->sql, *way = page->descending ? " DESC" : "";
     if (!sort)
         return false;
-    text_add(&query->sql, " ORDER BY %s%s", sort, way);
+    if (table->group)
+        text_add(&query->sql, " GROUP BY %s", table->group);
+    if (!page->sort && table->order)
+        text_add(&query->sql, " ORDER BY %s", table->order);
+    else
+        text_add(&query->sql, " ORDER BY %s%s", sort, way);
     if (strcmp(sort, first) != 0)
         text_add(&query->sql, ", %s%s", first, way);
     text_add(&query->sql, " LIMIT %d OFFSET %lld", page->limit, (long long)page->offset);
