@@ -258,6 +258,15 @@ static const struct source flag_sources[] = {
     {"--deployment", ASK_DEPLOYMENTS, "id", "name", NULL},
     {"--instance", ASK_PROCESS_INSTANCES, "id", "process", NULL},
     {"--cause", ASK_INCIDENTS, "id", "message", NULL},
+    {"--tenant", ASK_JOBS, "tenant", NULL, NULL},
+    {"--category", ASK_JOBS, "category", NULL, NULL},
+    {"--lane", ASK_JOBS, "lane", NULL, NULL},
+    {"--activity", ASK_JOBS, "activity", NULL, NULL},
+    {"--root", ASK_JOBS, "root", NULL, NULL},
+    {"--as", ASK_TASKS, "assignee", NULL, NULL},
+    {"--assignee", ASK_TASKS, "assignee", NULL, NULL},
+    {"--who", ASK_OPERATIONS, "who", NULL, NULL},
+    {"--verb", ASK_OPERATIONS, "verb", NULL, NULL},
     {0},
 };
 
@@ -323,19 +332,36 @@ static void row_offer(const struct typed *typed, const struct folder *folder,
     free(note);
 }
 
+/* Another row above has the same value. */
+static bool is_again(const json_t *rows, size_t at, const char *column) {
+    const json_t *value = json_object_get(json_array_get(rows, at), column);
+    size_t i = 0;
+    while (i < at && !json_equal(value, json_object_get(json_array_get(rows, i), column)))
+        i++;
+    return i < at || json_is_null(value);
+}
+
+/* True if its rows are sorted by ids, which grow. */
+static bool is_numbered(const struct ask_column *column) {
+    while (column->name && strcmp(column->name, "id") != 0)
+        column++;
+    return column->name && (column->use == ASK_SORT || column->use == ASK_BOTH);
+}
+
 /* The newest rows; of a kind that is all answered, all. */
 static void rows_offer(const struct typed *typed, struct engine *engine,
                        const struct folder *folder, const struct source *source) {
     struct error ignored = {0};
-    bool paged = engine_ask_table(source->kind)->filters;
-    bool number = strcmp(source->column, "id") == 0;
+    const struct ask_table *table = engine_ask_table(source->kind);
+    bool paged = table->filters, number = !source->files && is_numbered(table->columns);
     json_t *question = paged ? json_pack("{si}", "limit", (int)ROWS_SHOWN) : json_object();
     if (number && paged)
         json_object_update_new(question, json_pack("{ss sb}", "sort", "id", "descending", 1));
     json_t *rows = engine_ask(engine, source->kind, question, &ignored), *row;
     size_t i;
     json_array_foreach(rows, i, row) {
-        row_offer(typed, folder, source, row);
+        if (!is_again(rows, i, source->column))
+            row_offer(typed, folder, source, row);
     }
     json_decref(rows);
     json_decref(question);
@@ -384,6 +410,8 @@ static void value_offer(struct typed *typed) {
         source_offer(typed, source);
     else if (strcmp(flag->name, "--id") == 0 && (source = source_of(verb_sources, typed->first)))
         source_offer(typed, source);
+    else if (islower((unsigned char)flag->value[0]))
+        offer(typed, flag->value, NULL);
     else if (!flag->help[0])
         setting_offer(typed, flag->name);
     else

@@ -157,6 +157,24 @@ describe("completion words", function()
     offers("later mail log noop", "enqueue", "")
   end)
 
+  it("are people, tenants and what else jobs have, each once", function()
+    for _ = 1, 2 do
+      place.run("enqueue", "mail", "--tenant", "acme", "--lane", "north", "--category", "slow",
+        "--activity", "ship", "--root", "big-1", "--instance", "ord-1")
+    end
+    place.run("enqueue", "mail", "--tenant", "zenith")
+    place.run("job", "priority", "9", "1")
+    assert.equal("zenith acme", words("job", "list", "--tenant", ""))
+    assert.equal("acme,zenith", words("log", "--tenant", "acme,z"))
+    assert.equal("north", words("job", "list", "--lane", ""))
+    assert.equal("slow", words("enqueue", "mail", "--category", "s"))
+    assert.equal("ship", words("job", "list", "--activity", ""))
+    assert.equal("big-1", words("job", "list", "--root", ""))
+    assert.equal("set_priority", words("operations", "--verb", "set"))
+    assert.truthy(words("operations", "--who", "") ~= "")
+    assert.equal("cause", words("incident", "list", "--by", ""))
+  end)
+
   it("are of the store and the folder that stand before", function()
     place.run("enqueue", "mail")
     process.await("the words", 5, function()
