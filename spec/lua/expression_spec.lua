@@ -194,6 +194,11 @@ describe("expression", function()
       [ [[${S('[1, {"a": true}]').elements().get(1).prop('a').boolValue()}]] ] = true,
       [ [[${JSON('{"a": 2}').prop('a').value()}]] ] = 2, ["${S(order).prop('total')}"] = 12,
     }
+    check_values {
+      [ [[${S('{"a": null}').prop('a').isNull()}]] ] = true,
+      [ [[${JSON('{"a": 0}').prop('a').isNull()}]] ] = false,
+      ["${order.prop('total').isNull()}"] = false, ["${order.get('tax').isNull()}"] = true,
+    }
     assert.equal('p.bpmn:7: ${order.prop(\'tax\')}: there is no property "tax" '
       .. "(position 8)", raised "${order.prop('tax')}")
     assert.matches("S%(%): json: .+ %(position 3%)$", raised "${S('{')}")

@@ -255,6 +255,8 @@ end
 local function call_data(value, name, values, fail)
   if type(value) == "table" and not coerce.is_date(value) and type(value[name]) == "function" then
     return call_foreign(value[name], value, values)
+  elseif value == nil and name == "isNull" then
+    return true
   elseif value == nil then
     return fail(("%s() of nothing"):format(name))
   end

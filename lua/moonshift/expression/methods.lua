@@ -376,6 +376,10 @@ for name, wanted in pairs { isString = text, isNumber = number, isBoolean = bool
   end
 end
 
+function all.isNull() -- of nothing it is true, see moonshift.expression.compile
+  return false
+end
+
 local function of(value)
   if coerce.is_date(value) then
     return date
