@@ -98,6 +98,10 @@ function Schema:check_attributes(element, known)
         element.attributes[name]))
     end
   end
+  if known.wanted and not element.attributes[known.wanted] then
+    self.report:warn(element, ('<%s> has no attribute "%s", which Camunda asks for'):format(
+      element.name, known.wanted))
+  end
   for _, name in ipairs(known.required or {}) do
     if not element.attributes[name] then
       self.report:refuse(element, ('<%s> has no attribute "%s"'):format(element.name, name))

@@ -63,6 +63,7 @@ local function element(name, state, groups, more)
     states(group.children, one.children)
     one.text = one.text or group.text
     one.required = group.required and words(group.required) or one.required
+    one.wanted = group.wanted or one.wanted
     one.needs = group.needs or one.needs
   end
   ELEMENTS[name] = one
@@ -77,7 +78,7 @@ end
 element("definitions", "used", {}, {
   attributes = "name:ignored targetNamespace:ignored expressionLanguage:ignored "
     .. "typeLanguage:ignored exporter:ignored exporterVersion:ignored",
-  required = "targetNamespace",
+  wanted = "targetNamespace",
   children = "import extension relationship process message error signal escalation category "
     .. "collaboration choreography conversation correlationProperty dataStore endPoint "
     .. "globalBusinessRuleTask globalChoreographyTask globalConversation globalManualTask "

@@ -303,6 +303,13 @@ describe("a warning", function()
       .. "delete)", told.warnings[1].message)
   end)
 
+  it("is all that a file without a target namespace gets, as in Flowable and Activiti", function()
+    local bare, cut = models.line('<task id="x"/>'):gsub(' targetNamespace="[^"]*"', "")
+    assert.equal(1, cut)
+    assert.same({ '<definitions> has no attribute "targetNamespace", which Camunda asks for' },
+      models.warnings(bare))
+  end)
+
   it("is not given for other namespaces, lanes and pictures", function()
     warns [[<task id="x" xmlns:o="urn:o" o:b="1"><extensionElements><o:q/></extensionElements>
       </task>]]
