@@ -68,7 +68,8 @@ COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonsh
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
-	strace faketime python3 openssl curl mount e2fsprogs lua5.1 luajit zsh fish postgresql pgbouncer
+	strace faketime python3 openssl curl mount e2fsprogs lua5.1 luajit zsh fish postgresql pgbouncer \
+	debhelper lintian pkgconf
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 SERVER_PROGRAM := $(or $(PROGRAM),$(BUILD)/soak/moonshift)
@@ -295,7 +296,8 @@ endef
 
 install: all $(BUILD)/gen/moonshift.pc $(BUILD)/gen/moonshift@.service $(COMPLETIONS) ## install program, module, manual and the rest (DESTDIR=, prefix=, bindir=, luadir=, cmoddir=)
 	@sh -e -c 'put() { [ "$$2" ] || return 0; mode=$$1; to="$(DESTDIR)$$2"; shift 2; \
-	  install -d "$$to"; install -m $$mode "$$@" "$$to"; }; $(each-installed)'
+	  install -d "$$to"; install -m $$mode "$$@" "$$to"; }; $(each-installed); \
+	  $(STRIP) "$(DESTDIR)$(bindir)/moonshift" "$(DESTDIR)$(cmoddir)/moonshift/core.so"'
 	@$(if $(DESTDIR),,$(say-what-to-export))
 
 uninstall: ## remove what `make install` put there, and nothing else (the same variables)
@@ -303,6 +305,9 @@ uninstall: ## remove what `make install` put there, and nothing else (the same v
 	  $(each-installed); for folder in "$(cmoddir)" "$(luadir)" "$(datadir)"; do \
 	    folder="$(DESTDIR)$$folder/moonshift"; \
 	    [ ! -d "$$folder" ] || find "$$folder" -depth -type d -empty -delete; done'
+
+# Of 12 MB nine are for a debugger. What names functions in a backtrace stays. STRIP=: leaves all.
+STRIP ?= strip --strip-debug
 
 # `put MODE FOLDER FILE...` for everything that is installed: install and uninstall say what put does.
 # What has no folder is left out (unitdir=).
@@ -330,6 +335,26 @@ case "$$path" in *"$(luadir)/?.lua;"*) ;; *) \
   say 'LUA_PATH="$(luadir)/?.lua;$(luadir)/?/init.lua;$${LUA_PATH-;}"';; esac; \
 case "$$cpath" in *"$(cmoddir)/?.so;"*) ;; *) say 'LUA_CPATH="$(cmoddir)/?.so;$${LUA_CPATH-;}"';; esac
 endef
+
+# Packages of the sources as they are. REUSE=1 takes what is built here instead of building anew.
+# Of build-essential no more is needed than is here.
+DEB_TREE := $(BUILD)/deb/moonshift-$(VERSION)
+deb: $(if $(REUSE),all) ## build Debian packages in build/deb, where debhelper is (DEBFULLNAME=, DEBEMAIL=, REUSE=1)
+	@rm -rf $(BUILD)/deb && mkdir -p $(DEB_TREE)
+	@tar -c --exclude='*.db*' Makefile README.md core docs examples lua scripts spec | tar -xC $(DEB_TREE)
+	@mv $(DEB_TREE)/docs/debian $(DEB_TREE)/debian
+	@$(if $(DEBEMAIL),sed -i 's|Moonshift packagers <.*>|$(DEBFULLNAME) <$(DEBEMAIL)>|' \
+	  $(DEB_TREE)/debian/control $(DEB_TREE)/debian/changelog)
+	@$(if $(REUSE),mkdir $(DEB_TREE)/build && \
+	  tar -c --exclude='*.d' -C $(BUILD) core gen lua moonshift | tar -xC $(DEB_TREE)/build)
+	@cd $(DEB_TREE) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
+	  dpkg-buildpackage -us -uc --ignore-builtin-builddeps
+
+ROCKSPEC := moonshift-$(VERSION)-1.rockspec
+rockspec: ## write the rockspec to build/ with a source that others can fetch (SOURCE=git+https://…)
+	@mkdir -p $(BUILD)
+	@sed 's|git+file://\.|$(or $(SOURCE),$(error SOURCE= is missing, expecting the URL of a repository with the tag v$(VERSION)))|' \
+	  docs/$(ROCKSPEC) >$(BUILD)/$(ROCKSPEC)
 
 $(BUILD)/gen/moonshift.pc: FORCE
 	@mkdir -p $(@D)
@@ -456,7 +481,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing test check check-all checked syntax asan tsan sanitized lint picture reference format deps check-deps install uninstall clean \
+.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing test check check-all checked syntax asan tsan sanitized lint picture reference format deps check-deps install uninstall deb rockspec clean \
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak soak-server mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o

@@ -124,7 +124,44 @@ describe("the rockspec", function()
   assert(loadfile("docs/moonshift-0.1.0-1.rockspec", "t", rock))()
 
   it("has the version of the Makefile", function()
-    assert.equal(process.read("Makefile"):match("\nVERSION%s*:= (%S+)") .. "-1", rock.version)
+    local version = process.read("Makefile"):match("\nVERSION%s*:= (%S+)")
+    assert.equal(version .. "-1", rock.version)
+    assert.equal("v" .. version, rock.source.tag)
+  end)
+
+  it("names what is linked and what is loaded", function()
+    local names = {}
+    for name in pairs(rock.external_dependencies) do
+      names[#names + 1] = name
+    end
+    table.sort(names)
+    assert.same({ "EXPAT", "JANSSON", "LIBCURL", "LIBEV", "LIBMD", "LIBPQ", "SQLITE" }, names)
+  end)
+
+  it("has its source from a tag of a repository", function()
+    if process.run("command -v luarocks git") ~= 0 then
+      return pending("no luarocks, or no git here")
+    end
+    local place = process.folder { ["repository/README.md"] = "the tag\n" }
+    local status, output, errors = process.run(([[
+      export GIT_CONFIG_GLOBAL=%s/settings && git config --global user.name me &&
+      git config --global user.email me@example.org && cd %s/repository && git init -q &&
+      git add . && git commit -qm one && git tag %s && echo later >README.md && git commit -qam two
+    ]]):format(quote(place), quote(place), rock.source.tag))
+    assert.equal(0, status, output .. errors)
+    make("rockspec", "BUILD=" .. place, "SOURCE=git+file://" .. place .. "/repository")
+    status, output, errors = process.run(("cd %s && luarocks --lua-version=5.4 unpack %s"):format(
+      quote(place), "moonshift-0.1.0-1.rockspec"))
+    assert.equal(0, status, output .. errors)
+    assert.equal("the tag\n", select(2, process.run(("cat %s/moonshift-0.1.0-1/*/README.md"):format(
+      quote(place)))))
+    process.remove(place)
+  end)
+
+  it("is not written without a repository", function()
+    local status, _, errors = process.run("env -u MAKEFLAGS -u MAKELEVEL make -s rockspec")
+    assert.not_equal(0, status)
+    assert.matches("SOURCE= is missing", errors)
   end)
 
   it("installs where LuaRocks looks", function()
