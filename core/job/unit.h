@@ -133,6 +133,7 @@ struct unit_message {
 struct unit_signal {
     const char *name, *variables;   /* variables: a JSON object, or NULL */
     const char *tenant;             /* only instances of this one, and of none; NULL: any */
+    int64_t bare;                   /* 1: what it starts gets no variables */
     int64_t only;                   /* of this instance alone; 0: of any */
     int64_t after, after_token;     /* those behind this instance and token, */
     time_ms until;                  /* which have waited since then; TIME_NONE: all */

@@ -80,7 +80,8 @@ end
 -- A unit that the store makes a job of for each receiver, or for this one.
 local function by_jobs(w, given, to)
   table.insert(w.unit.signals, { name = given.name, variables = given.variables,
-    tenant = given.tenant, instance = to and to.inst.id, token = to and to.inst:number(to.token),
+    tenant = given.tenant, bare = given.async and 1 or nil,
+    instance = to and to.inst.id, token = to and to.inst:number(to.token),
     activity = to and to.token.at, process = to and to.inst.plan.key })
 end
 
@@ -113,8 +114,8 @@ local function give_row(w, given, row)
 end
 
 -- give(w, given) -> how many get it in this unit; nil: jobs give it. given = { name, variables,
--- tenant: only instances of this one or of none; only = id of the only instance; async, from =
--- { inst, token } that throws it }.
+-- tenant: only instances of this one or of none; only = id of the only instance; async: jobs give
+-- it, and what it starts gets no variables; from = { inst, token } that throws it }.
 function signals.give(w, given)
   local found = {}
   local few = not given.async and add_elsewhere(w, given, found)

@@ -180,7 +180,7 @@ local function order(self, signal)
     table.insert(self.orders, { kind = start and "start" or "signal", version = row.version,
       at = start and row.activity or nil, instance = not start and row.instance or nil,
       token = not start and row.token or nil, activity = row.activity, name = signal.name,
-      variables = signal.variables })
+      variables = not (start and signal.bare) and signal.variables or nil })
   end
 end
 

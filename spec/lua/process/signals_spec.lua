@@ -121,7 +121,8 @@ end)
 describe("an asynchronous signal", function()
   it("reaches each by a job, that which has begun to wait in the same unit, too", function()
     local d = driver.new { graphs.make("p", { f = "parallel", w = on "catch", u = "user",
-      t = on("throw", "S", { async = true }), d = "user", w2 = on "catch", v = "user" },
+      t = on("throw", "S", { async = true, into = { { value = 1, to = "x" } } }), d = "user",
+      w2 = on "catch", v = "user" },
       { "s -> f -> w -> u -> e", "f -> t -> d -> w2 -> v -> e2" }), starter() }
     local id = d:start("p")
     assert.equal("d w", d:at(id))
@@ -129,6 +130,7 @@ describe("an asynchronous signal", function()
     d:deliver()
     assert.equal("d u", d:at(id))
     assert.equal(3, #d.tasks)
+    assert.same({ { x = 1 }, {} }, { d:variables(id), d:variables(d.tasks[3].instance) })
   end)
 
   it("finds one that has gone on meanwhile, and does nothing", function()

@@ -64,10 +64,10 @@ struct page {
 /* What the walk of the job is told; see lua/moonshift/process/commands.lua. */
 static json_t *cause_of(const struct page *page, const json_t *receiver) {
     if (!json_int(receiver, "instance"))
-        return json_pack("{ss sO sO sO* ss*}", "kind", "start", "version",
-                         json_object_get(receiver, "version"), "at",
-                         json_object_get(receiver, "activity"), "variables", page->variables,
-                         "tenant", page->signal->tenant);
+        return json_pack(
+            "{ss sO sO sO* ss*}", "kind", "start", "version", json_object_get(receiver, "version"),
+            "at", json_object_get(receiver, "activity"), "variables",
+            page->signal->bare ? NULL : page->variables, "tenant", page->signal->tenant);
     return json_pack("{ss ss sO sO sO sO*}", "kind", "signal", "name", page->signal->name,
                      "instance", json_object_get(receiver, "instance"), "token",
                      json_object_get(receiver, "token"), "activity",
@@ -111,16 +111,24 @@ static bool bringer_make(struct page *page, const json_t *receiver, struct error
     return true;
 }
 
-/* All are created at once. */
-static bool page_create(struct page *page, const json_t *receivers, time_ms now,
-                        struct error *error) {
+static bool bringers_make(struct page *page, const json_t *receivers, bool starts,
+                          struct error *error) {
     size_t i;
     json_t *receiver;
     bool done = true;
     json_array_foreach(receivers, i, receiver) {
-        done = done && bringer_make(page, receiver, error);
+        if (starts == (json_int(receiver, "instance") == 0))
+            done = done && bringer_make(page, receiver, error);
     }
-    return done && (!page->count || store_create(page->store, &page->list->spec, 0, now, error)) &&
+    return done;
+}
+
+/* All are created at once. What waits gets it before what it starts. */
+static bool page_create(struct page *page, const json_t *receivers, time_ms now,
+                        struct error *error) {
+    return bringers_make(page, receivers, false, error) &&
+           bringers_make(page, receivers, true, error) &&
+           (!page->count || store_create(page->store, &page->list->spec, 0, now, error)) &&
            CRASH_POINT("signal_given");
 }
 
