@@ -1,4 +1,5 @@
 -- Signals as they are given and thrown: to a few in one unit, to many by jobs of several workers.
+-- Conditions beside commands and jobs.
 local engines = require "spec.support.engines"
 local executors = require "spec.support.executors"
 local process = require "spec.support.process"
@@ -145,6 +146,29 @@ describe("a signal", function()
     assert.equal(1, engine:subscriptions({ name = "S" }):count())
     assert.equal(0, engine:jobs():count())
     assert.equal(1, engine:instances({ process = "begins" }):count())
+  end)
+end)
+
+describe("a condition", function()
+  it("is shown, and comes with what commands and jobs write", function()
+    local folder = process.folder { ["processes/shelf.lua"] = WORDS .. [[{
+      process.task "sell" { on_when = { "${stock < 5}", interrupting = false, variable = "stock",
+        process.step "order" { async = true, run = function(job)
+          job.variables.ordered = (job.variables.ordered or 0) + 1
+        end } } },
+      process.wait "empty" { when = "${ordered > 1 and stock == 0}" } }]] }
+    local engine = testing.engine { scripts = folder }
+    local id = assert(engine:start("shelf", { variables = { stock = 9 } }))
+    assert.truthy(engine:why_instance(id):find('or for the condition of "sell.when"', 1, true))
+    assert(engine:set_variables(id, { stock = 4 }))
+    engine:drain()
+    assert(engine:complete(engine:tasks():list()[1].id, { stock = 0 }))
+    assert.truthy(engine:why_instance(id):find('"empty" waits for its condition', 1, true))
+    engine:drain()
+    local ended = engine:instance(id)
+    assert.same({ "completed", 2 }, { ended.how, ended.variables.ordered })
+    engines.clean()
+    process.remove(folder)
   end)
 end)
 

@@ -235,18 +235,32 @@ function writers.halt(node, self, indent)
     :format(write_list(node.lists[3], self, indent)) or nil)
 end
 
+-- What raises something, by how it does: the word that does it, and what comes of it.
+local Raised = {}
+
+function Raised.escalate()
+  return 'escalate = "E2"', 'on_escalation = { "E2"'
+end
+
+function Raised.signal(node, self)
+  local name = ("s_%s_%s_%s"):format(self.key, node.id, message_key(self))
+  return ('signal = "%s"'):format(name), ('on_signal = { "%s"'):format(name)
+end
+
+-- The variable is set once, by an output.
+function Raised.when(node)
+  local name = "raised_" .. node.id
+  return ('message = true, expression = "${true}", output = { %s = true }'):format(name),
+    ('on_when = { "${%s}", variable = "%s"'):format(name, name)
+end
+
 function writers.raise(node, self, indent)
   local id = node.id
-  local thrown, caught, name = "escalate", "on_escalation", "E2"
-  if node.signal then
-    thrown, caught = "signal", "on_signal"
-    name = ("s_%s_%s_%s"):format(self.key, id, message_key(self))
-  end
+  local thrown, caught = Raised[node.how](node, self)
   return scope(node, self, indent, function()
-    return joined(('p.throw "%s_throw" { %s }'):format(id, flags(node.thrower,
-      ('%s = "%s"'):format(thrown, name))),
+    return joined(('p.throw "%s_throw" { %s }'):format(id, flags(node.thrower, thrown)),
       write_list(node.lists[1], self, indent))
-  end, ('%s = { "%s", id = "%s_raised", interrupting = false, %s }'):format(caught, name, id,
+  end, ('%s, id = "%s_raised", interrupting = false, %s }'):format(caught, id,
     write_list(node.lists[2], self, indent)))
 end
 

@@ -119,14 +119,20 @@ function makers.halt(self, depth)
   return repeated(self, node, depth)
 end
 
--- It escalates before its first list, or throws a signal that is its own; the second one comes
--- beside it. Where a halt ends both, the second one might be cut off.
+local RAISES = { "escalate", "signal", "when" }
+
+-- Before its first list it escalates, throws a signal that is its own, or sets a variable that a
+-- condition reads; the second one comes beside it. Where a halt ends both, the second one might be
+-- cut off.
 function makers.raise(self, depth)
   if self.halted then
     return makers.sub(self, depth)
   end
   local node = repeated(self, options(self, { kind = "raise", id = new_id(self, "q") }), depth)
-  node.thrower, node.signal = options(self, {}), not node.times and not self.again and chance(50)
+  node.thrower, node.how = options(self, {}), "escalate"
+  if not node.times and not self.again then
+    node.how = RAISES[math.random(#RAISES)]
+  end
   node.lists = scope_of(self, 1, depth)
   local outside = self.again
   self.again = true

@@ -62,6 +62,7 @@ static const struct {
     {"task", "user task"},       {"timer", "timer"},          {"message", "message"},
     {"trigger", "trigger"},      {"join", "other branches"},  {"event", "events"},
     {"call", "called instance"}, {"undoing", "compensation"}, {"signal", "signal"},
+    {"condition", "condition"},
 };
 
 static const char *words_of(const char *state) {

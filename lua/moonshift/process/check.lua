@@ -8,16 +8,12 @@ local texts = require "moonshift.process.check.texts"
 
 local check = {}
 
--- Events that are read and not run.
-local EVENTS = { conditional = true }
-
 -- Refuses what the walk does not run.
 local function check_supported(graph, report)
   for _, id in ipairs(graph.order) do
     local node = graph.nodes[id]
-    local kind = node.event and node.event.kind
-    if kind and EVENTS[kind] then
-      report:refuse(node, ("%s events are not run (expected a message, for one)"):format(kind))
+    if node.kind == "start" and not node.scope and node.event.kind == "conditional" then
+      report:refuse(node, "a condition does not start a process (expected a message or a signal)")
     elseif node.call and node.call.mapping then
       report:refuse(node, "a mapping of variables by code is not run (expected <in> and <out>)")
     end

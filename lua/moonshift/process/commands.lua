@@ -3,6 +3,7 @@
 -- raises.
 local called = require "moonshift.process.called"
 local compensation = require "moonshift.process.compensation"
+local conditions = require "moonshift.process.conditions"
 local errors = require "moonshift.process.errors"
 local escalations = require "moonshift.process.escalations"
 local events = require "moonshift.process.events"
@@ -24,7 +25,7 @@ local Walk = walk.Walk
 Walk.called, Walk.compensation, Walk.errors, Walk.escalations = called, compensation, errors,
   escalations
 Walk.events, Walk.inclusive, Walk.multi, Walk.scopes = events, inclusive, multi, scopes
-Walk.signals = signals
+Walk.conditions, Walk.signals = conditions, signals
 
 -- ---- what a call asks for besides its result ----
 

@@ -200,6 +200,14 @@ local function call_of(c, node)
     into = maps_of(c, call.into, node), back = maps_of(c, call.back, node) }
 end
 
+local function set_of(list)
+  local set = {}
+  for _, name in ipairs(list) do
+    set[name] = true
+  end
+  return set
+end
+
 local function event_of(c, node)
   local event = node.event
   return event and {
@@ -207,7 +215,8 @@ local function event_of(c, node)
     activity = event.activity, async = event.async,
     into = event.into and maps_of(c, event.into, node),
     link = event.name, name = compile.value(c, event.name, node),
-    key = compile.value(c, event.key, node),
+    key = compile.value(c, event.key, node), when = compile.value(c, event.when, node),
+    variable = event.variable, changes = event.changes and set_of(event.changes),
     message = compile.value(c, event.message, node),
     code_variable = event.code_variable, message_variable = event.message_variable,
     timer = event.timer and { kind = event.timer.kind,
@@ -368,15 +377,14 @@ local function make(graph)
   end
   for _, step in ipairs(plan.order) do
     local kind = step.incoming > 1 and step.node.kind
+    plan.conditions = plan.conditions or step.event.kind == "conditional"
     plan.joins = plan.joins or kind == "inclusive"
     plan.meets = plan.meets or kind == "inclusive" or kind == "parallel"
   end
   plan.events, plan.initiator = steps_named(plan, graph.events), graph.initiator
   plan.start = plan.steps[graph.start]
-  for _, name in ipairs(graph.search or {}) do
-    plan.search = plan.search or {}
-    plan.search[name] = true
-  end
+  plan.search = graph.search and graph.search[1] and set_of(graph.search)
+  plan.notes = plan.search or plan.conditions
   local listeners = graph.listeners or {}
   plan.starts = callouts(c, listeners.start, graph)
   plan.ends = callouts(c, listeners["end"], graph)

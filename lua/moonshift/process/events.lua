@@ -95,6 +95,16 @@ local AWAIT = { message = events.await_message, signal = events.await_signal,
       state == "on timer" and not step.event.interrupting)
   end }
 
+function AWAIT.conditional(w, ...)
+  w.conditions.await(w, ...)
+end
+
+-- state(step, beside) -> the state of a token that waits for the event; `beside`: it is a watch.
+function events.state(step, beside)
+  local kind = step.event.kind == "conditional" and "condition" or step.event.kind
+  return beside and "on " .. kind or kind
+end
+
 -- waits(step) -> whether its event is one that a token waits for. Errors and escalations are looked
 -- for when one is thrown.
 function events.waits(step)
@@ -112,7 +122,7 @@ local function watch_one(w, inst, host, step)
   if not events.waits(step) then
     return
   end
-  local state = "on " .. step.event.kind
+  local state = events.state(step, true)
   local token = frame.add(inst.frame, host, step.id, state)
   kept.branch(inst, host, token)
   events.await(w, inst, token, step, state)

@@ -27,15 +27,16 @@
 --   after    waits in the job after its activity: the flow it takes then, if there is one
 --   seed     waits in the job that makes the next turns of the body around it
 --   task, timer, message, trigger, join, event   waits as its activity says
+--   condition   waits until its condition is true
 --   signal   waits for the signal of this name; without `more`, of the name that the process says
 --   call     waits for a called instance: its id
 --   join     of a parallel gateway: how many tokens it waits for
 --   undoing  holds the handlers of the compensation that it has thrown
 --   undo     has ended and may be compensated; 1: what is in it may be (compensation.lua)
 --   undone   holds the handlers of what had ended in it
---   on timer, on message, on signal   is no place where the instance stands, but what may interrupt
---            the token or scope around it (boundary events, event sub-processes, event-based
---            gateways)
+--   on timer, on message, on signal, on condition   is no place where the instance stands, but what
+--            may interrupt the token or scope around it (boundary events, event sub-processes,
+--            event-based gateways)
 local frame = {}
 
 local SHAPE = 2
@@ -45,7 +46,8 @@ local NAMES = 1000 -- names of variables that are remembered as texts
 
 local NONE = {}
 local HOLDS = { scope = true, body = true } -- states in memory of what the list "scopes" has
-local WATCHES = { ["on timer"] = true, ["on message"] = true, ["on signal"] = true, undo = true }
+local WATCHES = { ["on timer"] = true, ["on message"] = true, ["on signal"] = true,
+  ["on condition"] = true, undo = true }
 
 -- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
 -- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids`

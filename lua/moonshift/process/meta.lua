@@ -114,7 +114,7 @@ function Process.start(name) end
 ---@return fun(options: moonshift.words.finish): table item
 function Process.finish(name) end
 
---- Waits for a time, a message or a signal: an intermediate catch event.
+--- Waits for a time, a message, a signal or a condition: an intermediate catch event.
 ---@param name string|moonshift.words.wait
 ---@return fun(options: moonshift.words.wait): table item
 function Process.wait(name) end
@@ -180,6 +180,7 @@ function Process.gateway(name) end
 ---@field on_error? moonshift.words.on { "E1", … }: the error ends it, and the list runs
 ---@field on_escalation? moonshift.words.on { "late", … }: the same of an escalation
 ---@field on_message? moonshift.words.on { "stop", … }: the message ends it, and the list runs
+---@field on_when? moonshift.words.on { "${x > 1}", … }: the same as soon as this is true
 ---@field on_signal? moonshift.words.on { "stop", … }: the same of a signal
 ---@field on_cancel? moonshift.words.on of a transaction: where it is cancelled
 ---@field undo? string|fun(job: moonshift.activity) what takes it back when it has ended
@@ -207,6 +208,9 @@ function Process.gateway(name) end
 ---@field message? string|true a message of this name; true: of no name
 ---@field key? moonshift.value that the message must have
 ---@field signal? moonshift.value a signal of this name
+---@field when? moonshift.value a condition: it comes as soon as this is true
+---@field variable? string only its changes are looked at
+---@field changes? string[] such as { "create", "update", "delete" }: only these
 ---@field with? table variables that a thrown signal brings, as those of a call
 ---@field after? moonshift.value a duration
 ---@field at? moonshift.value a date
@@ -323,6 +327,8 @@ function Process.gateway(name) end
 ---@field interrupting? boolean false: the activity goes on
 ---@field stop? string the instance ends there, at an end of this name
 ---@field key? moonshift.value that the message must have
+---@field variable? string of a condition: only its changes are looked at
+---@field changes? string[] of a condition: "create", "update" or "delete"
 ---@field code_variable? string keeps the code of the error
 ---@field message_variable? string keeps the message of the error
 ---@field to? string|table where it leads instead of behind the activity

@@ -189,6 +189,9 @@ function scopes.open(w, inst, scope, start)
   w.events.watch_events(w, inst, scope, events)
   local token = frame.add(inst.frame, scope, start.id, "run")
   kept.branch(inst, scope, token)
+  if plan.conditions then -- which may interrupt it first
+    return w:push(walk.arrive, inst, token, start)
+  end
   walk.arrive(w, inst, token, start)
 end
 

@@ -7,7 +7,8 @@ local function ways(inst)
   return inst.walk.inclusive
 end
 
-local WATCHES = { ["on timer"] = true, ["on message"] = true, ["on signal"] = true }
+local WATCHES = { ["on timer"] = true, ["on message"] = true, ["on signal"] = true,
+  ["on condition"] = true }
 -- What ends other tokens than those that lead to it.
 local INTERRUPTS = { error = true, escalation = true, terminate = true, cancel = true }
 

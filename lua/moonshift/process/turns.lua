@@ -60,6 +60,10 @@ local STAYS = {
   remembered = function(inst, _, step)
     return inst.plan.undoes and has_inside(inst.plan, step, "remembers", is_remembered)
   end,
+  -- A condition in a turn sees what is written around it.
+  watched = function(inst)
+    return inst.plan.conditions
+  end,
   -- A turn that is cancelled takes back what others have done.
   transaction = function(_, _, step)
     return step.node.kind == "transaction"

@@ -160,6 +160,19 @@ function variables.clear(holder)
   holder.vars, holder.large, holder.types = nil, nil, nil
 end
 
+-- A variable is about to be written by which instances are found, or which conditions see.
+local function tell_write(inst, holder, name, value)
+  local plan, transient = inst.plan, holder.transient
+  if plan.search and plan.search[name] and not holder.scope
+    and not (transient and transient[name]) then
+    inst.found_by = inst.found_by or {}
+    inst.found_by[name] = true
+  end
+  if plan.conditions then
+    inst.walk.conditions.wrote(inst, holder, name, value)
+  end
+end
+
 -- put(inst, holder, name, value) sets it exactly there; nil takes it away.
 function variables.put(inst, holder, name, value)
   inst = inst.turn and inst:owner(holder) or inst
@@ -168,17 +181,15 @@ function variables.put(inst, holder, name, value)
     vars = {}
     holder.vars = vars
   end
+  if inst.plan.notes then
+    tell_write(inst, holder, name, value)
+  end
   vars[name] = value
   if holder.transient and holder.transient[name] then
     return
   end
   if holder.types then
     holder.types[name] = nil -- of the value before
-  end
-  local search = inst.plan.search
-  if search and search[name] and not holder.scope then
-    inst.found_by = inst.found_by or {}
-    inst.found_by[name] = true
   end
   inst:tell_variable(holder, name, value)
 end
@@ -217,9 +228,23 @@ local function tag(token, given, name, kind)
   holder.types[name] = kind
 end
 
--- set_given(inst, token, given, set): sets the `variables` of a command, with their `types`.
+local function sorted(values)
+  local names = {}
+  for name in pairs(values) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- set_given(inst, token, given, set): sets the `variables` of a command, with their `types`. Where
+-- conditions look at each of them, they have an order.
 function variables.set_given(inst, token, given, set)
-  for name, value in pairs(given.variables or NONE) do
+  local values = given.variables or NONE
+  for _, name in ipairs(inst.plan.conditions and sorted(values) or NONE) do
+    (set or variables.set)(inst, token, name, values[name])
+  end
+  for name, value in pairs(inst.plan.conditions and NONE or values) do
     (set or variables.set)(inst, token, name, value)
   end
   for name, kind in pairs(given.types or NONE) do

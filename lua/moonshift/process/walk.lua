@@ -212,9 +212,17 @@ end
 
 -- ---- instances ----
 
+-- From here on the walk looks at conditions before it goes on, if the instance may wait for any.
+function Walk:mind(inst)
+  if inst.plan.conditions then
+    self.push = self.conditions.push
+  end
+end
+
 -- A turn that stands outside of the frame of its instance is kept by its own number.
 function Walk:keep_instance(inst)
   self.instances[inst.turn or inst.id] = inst
+  self:mind(inst)
   self:touch(inst)
 end
 
@@ -231,6 +239,7 @@ function Walk:look(row)
   local number = row.turn or row.id
   local inst = self.instances[number] or instance.open(self, row)
   self.instances[number] = inst
+  self:mind(inst)
   return inst
 end
 
@@ -326,11 +335,18 @@ function walk.prepare(w, inst, token, step)
 end
 
 begin = function(w, inst, token, step)
-  if walk.prepare(w, inst, token, step) then
-    step.kind.enter(w, inst, token, step)
+  if not walk.prepare(w, inst, token, step) then
+    return
+  elseif inst.plan.conditions then -- which may interrupt it first
+    return w:push(walk.enter, inst, token, step)
   end
+  step.kind.enter(w, inst, token, step)
 end
 walk.begin = begin
+
+function walk.enter(w, inst, token, step)
+  step.kind.enter(w, inst, token, step)
+end
 
 local function no_flow(inst, step, tried)
   error(("%s %s of the process %s: no flow can be taken: %s"):format(step.node.kind, step.id,

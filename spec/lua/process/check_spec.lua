@@ -59,8 +59,8 @@ describe("a refusal", function()
     local text = '<process id="p">' .. start:format("s") .. '</process><process id="q">'
       .. start:format("t"):gsub("%${a}", "${b}") .. "%s</process>"
     assert.same({
-      '"s": conditional events are not run (expected a message, for one)',
-      '"t": conditional events are not run (expected a message, for one)',
+      '"s": a condition does not start a process (expected a message or a signal)',
+      '"t": a condition does not start a process (expected a message or a signal)',
     }, models.problems(models.definitions(text:format(""))))
     assert.same({ '"x": the sub-process has no start event' },
       models.problems(models.definitions(text:format('<subProcess id="x"/>'))))

@@ -206,6 +206,20 @@ return {
     assert.same({ kind = "signal", name = "now" }, graph.nodes["h.start"].event)
   end)
 
+  it("waits for conditions", function()
+    local graph = processes.graph [[return {
+      process.wait "w" { when = "${x > 1}", variable = "x", changes = { "create" } },
+      step "a" { run = "n", on_when = { "${y}", variable = "y", step "b" { run = "n" } } },
+      process.handle "h" { when = function(v) return v.z end, interrupting = false,
+        step "z" { run = "n" } } }]]
+    assert.same({ kind = "conditional", when = "${x > 1}", variable = "x", changes = { "create" } },
+      graph.nodes.w.event)
+    assert.same({ kind = "conditional", when = "${y}", variable = "y" },
+      graph.nodes["a.when"].event)
+    assert.equal("function", type(graph.nodes["h.start"].event.when))
+    assert.is_false(graph.nodes["h.start"].event.interrupting)
+  end)
+
   it("takes back what has ended, and cancels a transaction", function()
     local graph = processes.graph [[return {
       process.sub "x" { transaction = true, step "a" { run = "a", undo = "unbook" },
@@ -271,8 +285,8 @@ describe("a mistake in a process", function()
         .. "condition (expected when, or otherwise = true)",
       [ [[parallel { { when = "${x}", task "a" {} } }]] ] = '"a.parallel": branch 1 has a '
         .. "condition (expected none here)",
-      [ [[process.wait "w"]] ] = '"w": waits for nothing (expected after, at, every, message or '
-        .. "signal)",
+      [ [[process.wait "w"]] ] = '"w": waits for nothing (expected after, at, every, message, '
+        .. "signal or when)",
       [ [[process.wait "w" { after = "PT1M", message = "m" }]] ] = '"w": has message and after '
         .. "(expected one of them)",
       [ [[task "a" { within = "PT5M" }]] ] = '"a": within: got the string "PT5M" (expected a table '
@@ -405,7 +419,7 @@ describe("the page of processes", function()
       assert.same({}, told.problems, path)
       count = count + 1
     end
-    assert.equal(8, count)
+    assert.equal(9, count)
   end)
 
   it("says what is told of mistakes", function()

@@ -86,6 +86,8 @@ return {
         process.throw "a" { message = true, class = "Tell" },
         process.wait "c" { signal = "go" }, process.throw "d" { signal = "${n}", with = { "a",
         b = "${c}" } }, process.throw "e" { event = { kind = "signal", name = "s", async = true } },
+        process.wait "h" { when = "${x}", variable = "x", changes = { "create", "delete" } },
+        task "i" { on_when = { "${x > 1}", interrupting = false, step "j" { run = "g" } } },
         task "f" { on_signal = { "stop", step "g" { run = "g" } } } ]],
       [[ on_start = "begun", key = "other", name = 'a "name"', tag = "v1", task "a" {},
         process.sub "s" { transaction = true, task "in" {} } ]],

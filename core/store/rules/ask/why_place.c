@@ -147,6 +147,12 @@ static bool say_call(struct looker *looker, const json_t *place) {
     return json_put(looker->row, "called", json_incref(json_object_get(called, "id")));
 }
 
+static bool say_condition(struct looker *looker, const json_t *place) {
+    (void)place;
+    text_add(&looker->text, " waits for its condition");
+    return true;
+}
+
 static bool say_trigger(struct looker *looker, const json_t *place) {
     (void)place;
     text_add(&looker->text, " waits to be triggered");
@@ -205,6 +211,10 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
     const char *state = json_text(watch, "state");
     if (strcmp(state, "on message") == 0 || strcmp(state, "on signal") == 0)
         return say_subscribed(looker, token);
+    if (strcmp(state, "on condition") == 0) {
+        text_add(&looker->text, " for the condition of \"%s\"", json_text(watch, "activity"));
+        return true;
+    }
     enum answer found = job_of(looker, token, &id, &due);
     if (found != YES)
         return found == NO && say_stuck(looker);
@@ -341,11 +351,11 @@ static const struct {
     const char *state;
     bool (*say)(struct looker *looker, const json_t *place);
 } states[] = {
-    {"before", say_job},      {"after", say_job},       {"seed", say_job},
-    {"timer", say_job},       {"task", say_task},       {"message", say_received},
-    {"signal", say_received}, {"trigger", say_trigger}, {"join", say_join},
-    {"event", say_event},     {"call", say_call},       {"undoing", say_undoing},
-    {"turns", say_turns},
+    {"before", say_job},      {"after", say_job},           {"seed", say_job},
+    {"timer", say_job},       {"task", say_task},           {"message", say_received},
+    {"signal", say_received}, {"condition", say_condition}, {"trigger", say_trigger},
+    {"join", say_join},       {"event", say_event},         {"call", say_call},
+    {"undoing", say_undoing}, {"turns", say_turns},
 };
 
 static bool say(struct looker *looker, const json_t *place) {

@@ -163,6 +163,9 @@ function Texts:event(node)
   self:value(node, event.name, "the name")
   self:value(node, event.key, "the key")
   self:value(node, event.when, "the condition")
+  for _, mapping in ipairs(event.into or {}) do
+    self:value(node, mapping.value, "the mapping")
+  end
   if event.timer then
     self:timer(node, event.timer)
   end

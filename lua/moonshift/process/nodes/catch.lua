@@ -9,13 +9,13 @@ function catch.enter(w, inst, token, step)
     token.came = nil
     return w:push(walk.leave, inst, token, step)
   end
-  w.events.await(w, inst, token, step, step.event.kind)
+  w.events.await(w, inst, token, step, w.events.state(step))
 end
 
 -- What it waits for has come, with the variables of `given`, else of the cause.
 function catch.proceed(w, inst, token, step, given)
   w:waited(inst, token)
-  token.state, token.more = "run", nil
+  token.state, token.more, token.begun = "run", nil, true
   variables.set_given(inst, token, given or w.cause)
   w:push(walk.leave, inst, token, step)
 end

@@ -5,7 +5,7 @@ local receive = { proceed = catch.proceed }
 
 function receive.enter(w, inst, token, step)
   if w.events.waits(step) then
-    w.events.await(w, inst, token, step, step.event.kind)
+    w.events.await(w, inst, token, step, w.events.state(step))
   else
     w:await(inst, token, "trigger")
   end

@@ -157,7 +157,7 @@ function user.proceed(w, inst, token, step)
     return
   end
   w:waited(inst, token)
-  token.state = "run"
+  token.state, token.begun = "run", true
   w:push(walk.leave, inst, token, step)
 end
 

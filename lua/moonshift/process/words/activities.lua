@@ -121,7 +121,8 @@ local function event_reader(kind)
       if kind == "end" or kind == "throw" then
         fill_behaviour(self, node, content)
       elseif kind == "catch" and node.event.kind == "none" then
-        self.report:refuse(node, "waits for nothing (expected after, at, every, message or signal)")
+        self.report:refuse(node,
+          "waits for nothing (expected after, at, every, message, signal or when)")
       end
     end)
   end

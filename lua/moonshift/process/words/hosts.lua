@@ -1,6 +1,6 @@
 -- What stands in the table of an activity besides its own options: its turns (`each`), its boundary
--- events (`within`, `every`, `on_error`, `on_escalation`, `on_message`, `on_signal`, `on_cancel`),
--- its compensation (`undo`).
+-- events (`within`, `every`, `on_error`, `on_escalation`, `on_message`, `on_signal`, `on_when`,
+-- `on_cancel`), its compensation (`undo`).
 local options = require "moonshift.process.words.options"
 local process = require "moonshift.process"
 local rules = require "moonshift.rules"
@@ -93,6 +93,8 @@ local SUGAR = {
   { "on_message", function(first, given) return { kind = "message", name = first,
     key = given.key } end },
   { "on_signal", function(first) return { kind = "signal", name = first } end },
+  { "on_when", function(first, given) return { kind = "conditional", when = first,
+    variable = given.variable, changes = given.changes } end },
 }
 
 local TAKES_ALL = { on_error = true, on_escalation = true, on_cancel = true } -- without a text

@@ -10,11 +10,12 @@ local options = {}
 local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
   .. " properties"
 local ACTIVITY = COMMON .. " input output each within every on_error on_escalation"
-  .. " on_message on_signal on_cancel undo compensates"
+  .. " on_message on_signal on_when on_cancel undo compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
   .. " fields result result_in external_priority"
-local EVENT = " message key signal with after at every error error_message escalate undo cancel"
-  .. " code_variable message_variable terminate link event interrupting"
+local EVENT = " message key signal with when variable changes after at every error"
+  .. " error_message escalate undo cancel code_variable message_variable terminate link event"
+  .. " interrupting"
 
 local KNOWN = {
   process = "key name tag priority retry history_time_to_live search external_priority"
@@ -33,7 +34,8 @@ local KNOWN = {
   choose = COMMON .. " join", parallel = COMMON .. " join", inclusive = COMMON .. " join",
   first = COMMON .. " join", gateway = COMMON .. " kind",
   branch = "when otherwise name flow listeners",
-  on = "id name interrupting stop key code_variable message_variable to flow async exclusive retry",
+  on = "id name interrupting stop key variable changes code_variable message_variable to flow async"
+    .. " exclusive retry",
   to = "id when default name listeners",
 }
 KNOWN.each = KNOWN.sub .. " of as index times stop parallel"
@@ -52,17 +54,18 @@ end
 -- What an option may be; those that are not here are values, or are checked where they are read.
 local TYPES = {
   string = "name tag result result_in id kind on handler start form description binding language"
-    .. " as index"
+    .. " as index variable"
     .. " code_variable message_variable error_message link map initiator",
-  table = "search properties fields input output event with back mapping each within"
-    .. " every on_error on_escalation on_message on_signal on_cancel",
+  table = "changes search properties fields input output event with back mapping each within"
+    .. " every on_error on_escalation on_message on_signal on_when on_cancel",
   boolean = "transaction compensates terminate cancel otherwise default parallel",
   ["string or table"] = "join to flow candidates",
 }
 local EXPECTED = { string = "a text", table = "a table", boolean = "true or false",
   ["string or table"] = "a text or a table" }
 local HOSTS = { within = true, every = true, on_error = true, on_escalation = true,
-  on_message = true, on_signal = true, on_cancel = true }
+  on_message = true, on_signal = true, on_when = true,
+  on_cancel = true }
 
 local types = {}
 for kind, names in pairs(TYPES) do
@@ -323,8 +326,8 @@ end
 -- ---- events ----
 
 local TIMERS = { after = "duration", at = "date", every = "cycle" }
-local ONE = { "message", "signal", "after", "at", "every", "error", "escalate", "undo", "cancel",
-  "terminate", "link", "event" }
+local ONE = { "message", "signal", "when", "after", "at", "every", "error", "escalate", "undo",
+  "cancel", "terminate", "link", "event" }
 
 local function timer_of(name, value, at, report)
   if not is_value(value) then
@@ -408,6 +411,12 @@ end
 function makers.signal(content, at, report)
   local event = { kind = "signal", into = options.passed(content.with, "with", at, report) or nil }
   values(event, { name = content.signal }, at, report, "name")
+  return event
+end
+
+function makers.when(content, at, report)
+  local event = { kind = "conditional", variable = content.variable, changes = content.changes }
+  values(event, content, at, report, "when")
   return event
 end
 

@@ -81,6 +81,7 @@ local TIMERS = { duration = "after", date = "at", cycle = "every" }
 local PLAIN = {
   none = {}, terminate = {}, link = { name = true }, message = { name = true, key = true },
   signal = { name = true, into = true },
+  conditional = { when = true, variable = true, changes = true },
   timer = { timer = true },
   error = { code = true, message = true, code_variable = true, message_variable = true },
   escalation = { code = true, code_variable = true }, compensation = { activity = true },
@@ -94,7 +95,7 @@ local function has_words(event)
       return false
     end
   end
-  return event.kind ~= "link" and event.kind ~= "signal" or event.name ~= nil
+  return event.name ~= nil or event.kind ~= "link" and event.kind ~= "signal"
 end
 
 local function passed(given)
@@ -127,6 +128,12 @@ end
 function writers.signal(list, event)
   add(list, "signal", event.name)
   add(list, "with", passed(event.into))
+end
+
+function writers.conditional(list, event)
+  add(list, "when", event.when)
+  add(list, "variable", event.variable)
+  add(list, "changes", event.changes)
 end
 
 function writers.timer(list, event)

@@ -1,0 +1,178 @@
+local driver = require "spec.lua.process.driver"
+local graphs = require "spec.lua.process.graphs"
+
+local function on(kind, when, more)
+  local node = { kind = kind, event = { kind = "conditional", when = when } }
+  for key, value in pairs(more or {}) do
+    if key == "attached" or key == "scope" then
+      node[key] = value
+    else
+      node.event[key] = value
+    end
+  end
+  return node
+end
+
+local function set(d, id, values, token)
+  d:command { kind = "set", instance = id, token = token, variables = values }
+end
+
+-- The number of the token or scope that stands at an activity.
+local function token_at(d, id, activity)
+  local frame = d:frame(id)
+  for _, list in ipairs { frame.tokens, frame.scopes } do
+    for _, row in ipairs(list) do
+      if row[3] == activity then
+        return row[1]
+      end
+    end
+  end
+end
+
+describe("a condition that is waited for", function()
+  it("may be true at once, or with a change of any variable", function()
+    local d = driver.new { graphs.make("p", { c = on("catch", "${x > 1}"), a = "user" },
+      { "s -> c -> a -> e" }) }
+    assert.equal("a", d:at(d:start("p", { x = 5 })))
+    local id = d:start("p", { x = 0 })
+    set(d, id, { x = 1 })
+    set(d, id, { y = 1 })
+    assert.equal("c", d:at(id))
+    set(d, id, { x = 2 })
+    assert.equal("a", d:at(id))
+  end)
+
+  it("is false where it reads a variable that is not there", function()
+    local d = driver.new { graphs.make("p", { c = on("catch", "${x < 1}"), a = "user" },
+      { "s -> c -> a -> e" }) }
+    local id = d:start("p")
+    assert.equal("c", d:at(id))
+    set(d, id, { x = 0 })
+    assert.equal("a", d:at(id))
+  end)
+
+  it("must be true or false", function()
+    local d = driver.new { graphs.make("p", { c = on("catch", "${x}") }, { "s -> c -> e" }) }
+    local _, message = pcall(d.start, d, "p", { x = 5 })
+    assert.equal("c: the condition ${x} gives 5 (expected true or false)", message)
+  end)
+
+  it("may be a function, and a way out of an event-based gateway", function()
+    local d = driver.new { graphs.make("p", { g = "event_gateway", c = on("catch", function(v)
+      return v.x == 1
+    end), c2 = on("catch", "${x == 2}"), a = "user", b = "user" },
+      { "s -> g -> c -> a -> e", "g -> c2 -> b -> e2" }) }
+    local id, other = d:start("p"), d:start("p", { x = 1 })
+    set(d, id, { x = 2 })
+    assert.same({ "b", "a" }, { d:at(id), d:at(other) })
+  end)
+end)
+
+describe("a condition at an activity", function()
+  local function boundaries(handlers, host)
+    return driver.new({ graphs.make("p", { a = host or "user", b = on("boundary", "${x > 1}",
+      { attached = "a" }), n = on("boundary", "${x > 0}", { attached = "a", interrupting = false }),
+      u = "user", c = "user" }, { "s -> a -> e", "b -> u -> e2", "n -> c -> e3" }) },
+      { handlers = handlers or {} })
+  end
+
+  it("comes beside it with each change, and interrupts it", function()
+    local d = boundaries()
+    local id = d:start("p", { x = 0 })
+    set(d, id, { x = 1 })
+    assert.equal("a c", d:at(id))
+    set(d, id, { x = 1 })
+    assert.equal("a c c", d:at(id))
+    set(d, id, { x = 2 })
+    assert.equal("c c c u", d:at(id))
+    local ended, cancelled = d:history(id)
+    assert.same({ 1, 3, 1 }, { cancelled.a, ended.n, ended.b })
+  end)
+
+  it("interrupts a task that is being completed", function()
+    local d = boundaries()
+    local id = d:start("p", { x = 0 })
+    d:complete("a", { x = 2 })
+    assert.equal("c u", d:at(id))
+    assert.equal(1, select(2, d:history(id)).a)
+  end)
+
+  it("is looked at before what it interrupts begins", function()
+    local called = 0
+    local d = boundaries({ call = function()
+      called = called + 1
+    end }, { kind = "service", behaviour = { run = "call" } })
+    local id = d:start("p", { x = 2 })
+    assert.equal("c u", d:at(id))
+    assert.equal(0, called)
+  end)
+
+  it("interrupts what a handler has just done", function()
+    local d = boundaries({ call = function(job)
+      job.variables.x = 2
+    end }, { kind = "service", behaviour = { run = "call" } })
+    local id = d:start("p")
+    assert.equal("c u", d:at(id))
+    assert.is_nil(d:history(id).a)
+  end)
+
+  it("sees the inputs of its activity, which no scope around it sees", function()
+    local d = driver.new { graphs.make("p", { a = { kind = "user", input = { { name = "x",
+      value = 1 } } }, b = on("boundary", "${x == 1}", { attached = "a" }), u = "user",
+      sub = "event_subprocess", s2 = on("start", "${x == 1}", { scope = "sub" }),
+      v = { kind = "user", scope = "sub" }, e4 = { kind = "end", scope = "sub" } },
+      { "s -> a -> e", "b -> u -> e2", "s2 -> v -> e4" }) }
+    local id = d:start("p", { x = 0 })
+    assert.equal("u", d:at(id))
+    assert.equal(1, select(2, d:history(id)).a)
+  end)
+
+  it("may look at one variable, and at some of its changes", function()
+    local function filtered(changes)
+      return on("boundary", "${x > 0}", { attached = "a", interrupting = false, variable = "x",
+        changes = changes })
+    end
+    local d = driver.new { graphs.make("p", { a = "user", b = filtered { "create" },
+      b2 = filtered { "update", "delete" }, c = "user", c2 = "user" },
+      { "s -> a -> e", "b -> c -> e2", "b2 -> c2 -> e3" }) }
+    local id = d:start("p")
+    set(d, id, { y = 1 })
+    assert.equal("a", d:at(id))
+    set(d, id, { x = 1 })
+    assert.equal("a c", d:at(id))
+    set(d, id, { x = 2 })
+    assert.equal("a c c2", d:at(id))
+    set(d, id, { y = 2 })
+    assert.equal("a c c2", d:at(id))
+  end)
+end)
+
+describe("a condition of an event sub-process", function()
+  it("is looked at with what is written in its scope and outside of it", function()
+    local nodes = { sub = "subprocess", s2 = { kind = "start", scope = "sub" },
+      a = { kind = "user", scope = "sub" }, e2 = { kind = "end", scope = "sub" } }
+    for name, scope in pairs { i = "sub", o = false } do
+      nodes["h" .. name] = { kind = "event_subprocess", scope = scope or nil }
+      nodes["t" .. name] = on("start", "${v > 0}", { scope = "h" .. name, interrupting = false })
+      nodes["u" .. name] = { kind = "user", scope = "h" .. name }
+      nodes["z" .. name] = { kind = "end", scope = "h" .. name }
+    end
+    nodes.ti.kind, nodes.to.kind = "start", "start"
+    local d = driver.new { graphs.make("p", nodes, { "s -> sub -> e", "s2 -> a -> e2",
+      "ti -> ui -> zi", "to -> uo -> zo" }) }
+    local id = d:start("p", { v = 0 })
+    set(d, id, { v = 1 }, token_at(d, id, "sub"))
+    assert.equal("a ui", d:at(id))
+    set(d, id, { v = 3 })
+    assert.equal("a ui ui uo", d:at(id))
+  end)
+
+  it("ends what stands in its scope before that begins", function()
+    local d = driver.new { graphs.make("p", { a = "user", h = "event_subprocess",
+      t = on("start", "${v}", { scope = "h" }), u = { kind = "user", scope = "h" },
+      z = { kind = "end", scope = "h" } }, { "s -> a -> e", "t -> u -> z" }) }
+    local id = d:start("p", { v = true })
+    assert.equal("u", d:at(id))
+    assert.is_nil(d:history(id).s)
+  end)
+end)
