@@ -1,4 +1,5 @@
 -- Called instances: an instance that a call activity has begun, and the way back to its caller.
+local calls = require "moonshift.process.calls"
 local kept = require "moonshift.process.kept"
 local rules = require "moonshift.rules"
 local scopes = require "moonshift.process.scopes"
@@ -28,6 +29,22 @@ function called.map(w, inst, token, maps, put)
   end
 end
 
+-- by_code(w, inst, token, event, values) -> what the code of the caller maps, by names; nil and the
+-- BPMN error that it throws. `values` are what the called instance gets so far, or has at its end.
+local function by_code(w, inst, token, event, values)
+  local step = inst.plan.steps[token.at]
+  if not step.call.mapping then
+    return {}
+  end
+  local result, thrown = calls.run(w, inst, token, step, step.call.mapping, event, event,
+    variables.copy(values, "called", inst, token))
+  if result ~= nil and result ~= rules.null and type(result) ~= "table" then
+    error(("%s: the mapping of its variables gives %s (expected a table by names)"):format(token.at,
+      show(result)), 0)
+  end
+  return not thrown and (type(result) == "table" and result or {}) or nil, thrown
+end
+
 local function version_of(w, inst, token, call)
   local key = w:ask(inst, token, call.process)
   if type(key) ~= "string" then
@@ -49,6 +66,13 @@ function called.begin(w, inst, token, step)
   called.map(w, inst, token, call.into, function(name, value)
     given[name] = value
   end)
+  local mapped, thrown = by_code(w, inst, token, "input", given)
+  if thrown then
+    return w.errors.throw(w, inst, token, thrown)
+  end
+  for name, value in pairs(mapped) do
+    given[name] = value
+  end
   local key = w:text(inst, token, call.key, "the key of the called instance")
   local id = kept.instance(w, inst, token)
   w:await(inst, token, "call")
@@ -81,13 +105,17 @@ function called.check(w, caller)
   end
 end
 
--- Maps the variables of a called instance back to its caller.
+-- map_back(w, caller, token, inst) -> the BPMN error that the mapping throws, or nil. Maps the
+-- variables of a called instance back to its caller.
 function called.map_back(w, caller, token, inst)
   local step = caller.plan.steps[token.at]
   called.map(w, inst, inst.frame.outer, step.call.back, function(name, value, is_local)
     local set = is_local and variables.set_local or variables.set
     set(caller, token, name, value)
   end)
+  local mapped, thrown = by_code(w, caller, token, "output", variables.all(inst.frame.outer, true))
+  variables.set_given(caller, token, { variables = mapped })
+  return thrown
 end
 
 -- returned(w, inst): the called instance has ended; its caller goes on in the same unit.
@@ -95,8 +123,11 @@ function called.returned(w, inst)
   local caller, token = called.caller(w, inst)
   if caller then
     called.check(w, caller)
-    called.map_back(w, caller, token, inst)
+    local thrown = called.map_back(w, caller, token, inst)
     token.more = nil
+    if thrown then
+      return w.errors.throw(w, caller, token, thrown)
+    end
     w:push(walk.leave, caller, token, caller.plan.steps[token.at])
   end
 end

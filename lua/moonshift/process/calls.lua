@@ -67,8 +67,15 @@ function Fields.event(call)
   return call.event
 end
 
+local MAPS = { input = true, output = true } -- events of what maps variables of a called instance
+
 function Fields.task(call)
-  return call.task
+  return not MAPS[call.event] and call.about or nil
+end
+
+-- The variables that a called instance gets so far, or has at its end.
+function Fields.called(call)
+  return MAPS[call.event] and call.about or nil
 end
 
 function Fields.received(call)
@@ -323,9 +330,12 @@ local function finish(w, call, key, wanted, ok, result)
   return nil, result
 end
 
--- run(w, inst, token, step, callout, place, event, task) -> result, or nil and the BPMN error that
--- was thrown. `place` names the call in its activity; listeners of a user task may change `task`.
-function calls.run(w, inst, token, step, callout, place, event, task)
+local WANTED = { mapping = true, input = true, output = true } -- places whose result is used
+
+-- run(w, inst, token, step, callout, place, event, about) -> result, or nil and the BPMN error that
+-- was thrown. `place` names the call in its activity. `about` is the task of a listener, which may
+-- change it, or has the variables of a called instance.
+function calls.run(w, inst, token, step, callout, place, event, about)
   if callout.is_value and not callout.ask then
     return callout.constant
   end
@@ -335,14 +345,14 @@ function calls.run(w, inst, token, step, callout, place, event, task)
   end
   w.here = token
   local call = call_of(w, inst, token, step, event)
-  call.task, call.fields = task, callout.fields
+  call.about, call.fields = about, callout.fields
   if place == "run" then
     call.note.result_name = step.result
     take_reads(token, call.note)
   end
   local ok, result = speaking(w, call, callout, place ~= "mapping" and key or nil)
   called[call.job] = nil
-  return finish(w, call, key, place == "mapping", ok, result)
+  return finish(w, call, key, WANTED[place], ok, result)
 end
 
 -- ---- objects of expressions ----
@@ -455,8 +465,8 @@ function calls.object(w, scope, name)
   local call = scope.call
   if name == "execution" then
     return object_of(Execution, scope)
-  elseif name == "task" and call and call.task then
-    return object_of(Task, scope, call.task)
+  elseif name == "task" and call and call.job.task then
+    return object_of(Task, scope, call.job.task)
   elseif name == "job" and call and scope.note then
     return call.job
   end

@@ -14,8 +14,6 @@ local function check_supported(graph, report)
     local node = graph.nodes[id]
     if node.kind == "start" and not node.scope and node.event.kind == "conditional" then
       report:refuse(node, "a condition does not start a process (expected a message or a signal)")
-    elseif node.call and node.call.mapping then
-      report:refuse(node, "a mapping of variables by code is not run (expected <in> and <out>)")
     end
   end
 end

@@ -197,7 +197,8 @@ local function call_of(c, node)
   local call = node.call
   return { process = compile.value(c, call.process, node), binding = call.binding or "latest",
     version = compile.value(c, call.version, node), key = compile.value(c, call.key, node),
-    into = maps_of(c, call.into, node), back = maps_of(c, call.back, node) }
+    into = maps_of(c, call.into, node), back = maps_of(c, call.back, node),
+    mapping = call.mapping and compile.callout(c, call.mapping, node) }
 end
 
 local function set_of(list)

@@ -260,7 +260,7 @@ function Process.gateway(name) end
 ---@field key? moonshift.value the business key of the called instance
 ---@field with? table variables it gets: names, `total = "${sum}"`, or `{ all = true }`
 ---@field back? table variables it gives back, likewise
----@field mapping? table mapping by code: read, not run yet
+---@field mapping? string|function|table what maps variables by code, too
 
 --- Options of `sub`, which holds other words.
 ---@class moonshift.words.sub: moonshift.words.activity

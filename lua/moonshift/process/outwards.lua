@@ -78,7 +78,11 @@ function outwards.find(w, inst, token, kind, code)
     end
     local caller, call = w.called.caller(w, at_inst)
     if caller then
-      w.called.map_back(w, caller, call, at_inst)
+      local thrown = w.called.map_back(w, caller, call, at_inst)
+      if thrown then -- beside the one that is on its way
+        error(("%s: %s is thrown by the mapping of its variables"):format(call.at,
+          tostring(thrown)), 0)
+      end
     end
     at_inst, token = caller, call
   until not at_inst

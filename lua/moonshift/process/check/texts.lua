@@ -176,6 +176,9 @@ function Texts:call(node)
   self:value(node, call.process, "calledElement")
   self:value(node, call.version, "the version")
   self:value(node, call.key, "the business key")
+  if call.mapping then
+    self:behaviour(node, call.mapping, "its mapping")
+  end
   for _, list in ipairs { call.into or {}, call.back or {} } do
     for _, mapping in ipairs(list) do
       self:value(node, mapping.value, "the mapping")

@@ -101,7 +101,7 @@ function readers.call(self, item, pending)
     local report = self.report
     no_items(self, node, content)
     local called = { binding = content.binding or "latest", version = content.version,
-      mapping = content.mapping }
+      mapping = content.mapping and options.behaviours(content.mapping, node, report)[1] }
     options.values(called, { process = content.process or item.id, key = content.key }, node,
       report, "process key")
     called.into = options.passed(content.with, "with", node, report)

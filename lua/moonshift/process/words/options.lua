@@ -56,7 +56,7 @@ local TYPES = {
   string = "name tag result result_in id kind on handler start form description binding language"
     .. " as index variable"
     .. " code_variable message_variable error_message link map initiator",
-  table = "changes search properties fields input output event with back mapping each within"
+  table = "changes search properties fields input output event with back each within"
     .. " every on_error on_escalation on_message on_signal on_when on_cancel",
   boolean = "transaction compensates terminate cancel otherwise default parallel",
   ["string or table"] = "join to flow candidates",
