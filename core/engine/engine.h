@@ -114,7 +114,7 @@ bool engine_command(struct engine *engine, const json_t *command, struct command
 
 /* Any command to a process instance, walked on this thread and written before this returns. Its
  * `kind` decides what else it needs, and may have:
- *   - start: process; version or tag, variables, key, tenant;
+ *   - start: process; version or tag, variables, key, tenant, operations as of modify, dry_run;
  *   - complete: task; variables;
  *   - throw, escalate: task, code; variables, and message of the first: the task ends with a BPMN
  *     error; it escalates, and stays open unless what catches that interrupts it;
@@ -123,10 +123,12 @@ bool engine_command(struct engine *engine, const json_t *command, struct command
  *     answer is 0);
  *   - trigger: instance; activity, variables;
  *   - signal: signal; instance, tenant: *answer is how many have got it, true where jobs give it;
- *   - cancel: instance; reason;
+ *   - cancel: instance; reason, skip_listeners, skip_mappings, skip_called;
  *   - set: instance; variables;
  *   - modify: instance; operations (lua/moonshift/process/operations.lua), skip_listeners,
- *     skip_mappings, reason, dry_run (nothing is done; the answer says what each would do).
+ *     skip_mappings, reason, dry_run (nothing is done; the answer says what each would do);
+ *   - restart: instance, which has ended; operations of the new one, the answer; see
+ *     process_restart_read.
  * Those of tasks, `start`, `message` and `trigger` may have `transient`, variables that last as
  * long as the walk. *answer is the id of the instance, the caller's. A failing handler leaves
  * everything as it was: ERROR_FAILED with its message. */

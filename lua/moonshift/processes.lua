@@ -8,10 +8,15 @@ local show = require "moonshift.show"
 local LIST_MAX = 1000 -- commands in one transaction
 
 local START = { variables = "object", transient = "object", types = "object", key = "key",
-  version = "positive", tag = "key", tenant = "key" }
+  version = "positive", tag = "key", tenant = "key", operations = "object",
+  skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
   starts = "flag", variables = "object", transient = "object", types = "object", keep = "span" }
 
+local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag",
+  skip_called = "flag" }
+local RESTART = { version = "positive", into = "positive", initial = "flag", no_key = "flag",
+  variables = "object", skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text",
   dry_run = "flag" }
 
@@ -69,7 +74,7 @@ local Engine = {}
 --- 1 000 in one transaction: all of them or none.
 ---@param process string|{ [1]: string, [2]: moonshift.start_options? }[] its key, or a list
 ---@param given? moonshift.start_options of a key; those of a list stand in it
----@return integer|integer[]? instance or instances in their order; nil on failure
+---@return integer|integer[]|moonshift.operation_trial[]? instance or instances in their order
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:start(process, given)
@@ -175,13 +180,14 @@ end
 
 --- Ends an instance and all that waits in it. End listeners run.
 ---@param instance integer its id
----@param given? { reason?: string } `reason`: stays in the history
+---@param given? moonshift.cancel_options
 ---@return integer? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:cancel_instance(instance, given)
-  local reason = options.only(given, "cancel_instance", { reason = "text" }).reason
-  return self.core:process { kind = "cancel", instance = ids.one(instance, 2), reason = reason }
+  local command = options.only(given, "cancel_instance", CANCEL)
+  command.kind, command.instance = "cancel", ids.one(instance, 2)
+  return self.core:process(command)
 end
 
 --- Starts and cancels activities of an instance, one operation behind the other: all of them or
@@ -195,6 +201,21 @@ end
 function Engine:modify_instance(instance, operations, given)
   local command = options.only(given, "modify_instance", MODIFY)
   command.kind, command.instance = "modify", ids.one(instance, 2)
+  command.operations = options.value(operations, "operations", "object")
+  return self.core:process(command)
+end
+
+--- Begins a new instance like one that has ended, at activities: with its variables and its
+--- business key. It has no caller.
+---@param instance integer the id of the one that has ended
+---@param operations moonshift.operation[] where it begins; nothing is cancelled
+---@param given? moonshift.restart_options
+---@return integer|moonshift.operation_trial[]? instance the new one; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:restart_instance(instance, operations, given)
+  local command = options.only(given, "restart_instance", RESTART)
+  command.kind, command.instance = "restart", ids.one(instance, 2)
   command.operations = options.value(operations, "operations", "object")
   return self.core:process(command)
 end

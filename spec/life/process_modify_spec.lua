@@ -80,6 +80,137 @@ describe("a modification", function()
   end)
 end)
 
+describe("an instance that begins at activities", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  it("is started alone, in a list, or tried", function()
+    local there = { { start_before = "hand_over", variables = { a = 1 } } }
+    local told = engine:start("order", { operations = there, dry_run = true })
+    assert.same({ { cancels = {}, begins = { "hand_over" } } }, told)
+    assert.equal(0, engine:instances({}):count())
+    local id = engine:start("order", { operations = there, variables = { b = 2 } })
+    assert.same({ "hand_over" }, engine:at(id))
+    assert.same({ a = 1, b = 2 }, engine:instance(id).variables)
+    local ids = engine:start { { "order" }, { "order", { operations = there } } }
+    assert.same({ "approve" }, engine:at(ids[1]))
+    assert.same({ "hand_over" }, engine:at(ids[2]))
+    assert.same({ "entry 1 of the list: dry_run true: expected no trial in a list", "invalid" },
+      { select(2, engine:start { { "order", { operations = there, dry_run = true } } }) })
+  end)
+end)
+
+describe("an instance that is restarted", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  -- An instance that has ended, with x = 2 and y = 3; it was started with x = 1.
+  local function ended()
+    local id = engine:start("order", { key = "k", variables = { x = 1 } })
+    assert(engine:set_variables(id, { x = 2, y = 3 }))
+    assert(engine:modify_instance(id, { { cancel = "approve" } }))
+    return id
+  end
+
+  it("has the last variables and the key of the old one, or those of its start", function()
+    local id, there = ended(), { { start_before = "hand_over" } }
+    local again = assert(engine:restart_instance(id, there))
+    local row = engine:instance(again)
+    assert.same({ { x = 2, y = 3 }, "k" }, { row.variables, row.key })
+    assert.same({ "hand_over" }, engine:at(again))
+    again = assert(engine:restart_instance(id, { { start_after = "approve" } },
+      { initial = true, no_key = true, version = 1, variables = { z = 4 } }))
+    row = engine:instance(again)
+    assert.same({ x = 1, z = 4 }, row.variables)
+    assert.is_nil(row.key)
+    assert.same({ "pack" }, engine:at(again))
+    local entry = engine:operations({ verb = "restart_instance" }):list()[1]
+    assert.equal(('instance "%d"'):format(id), entry.entity)
+    assert.matches(('"restarts instance %d"'):format(id), rules.encode(
+      engine:trail({ instance = again }):list()[1].events))
+  end)
+
+  it("is refused if it runs, ran on another version, or names what is not there", function()
+    local id = ended()
+    local again = engine:restart_instance(id, { { start_before = "hand_over" } })
+    assert.same({ ("instance %d has not ended"):format(again), "conflict" },
+      { select(2, engine:restart_instance(again, { { start_before = "hand_over" } })) })
+    assert.same({ ("instance %d ran on version 1 of its process (expected version 2)"):format(id),
+      "conflict" },
+      { select(2, engine:restart_instance(id, { { start_before = "pack" } }, { version = 2 })) })
+    assert.equal("not_found", select(3, engine:restart_instance(99, { { start_before = "a" } })))
+    assert.matches("operation 1, start_before zz: the process order has no activity zz",
+      (select(2, engine:restart_instance(id, { { start_before = "zz" } }))))
+    assert.equal(1, engine:instances({}):count())
+    assert.same({ { cancels = {}, begins = { "pack" } } },
+      engine:restart_instance(id, { { start_before = "pack" } }, { dry_run = true }))
+    assert.equal(1, engine:instances({}):count())
+  end)
+end)
+
+describe("an instance that is cancelled", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder {
+      ["processes/outer.lua"] = WORDS .. 'return { on_end = "note", '
+        .. 'call "inner" {} }',
+      ["processes/inner.lua"] = WORDS .. 'return { on_end = "note", '
+        .. 'task "look" { on_end = "note", output = { o = 1 } } }',
+      ["handlers/note.lua"] = "return function(job) job.variables.heard = true end",
+    }
+    engine = testing.engine { scripts = folder }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  it("takes what it called along, with its reason", function()
+    local id = engine:start "outer"
+    local inner = engine:instances({ process = "inner" }):one().id
+    assert(engine:cancel_instance(id, { reason = "why" }))
+    for _, one in ipairs { id, inner } do
+      assert.same({ "cancelled", "why" },
+        { engine:instance(one).how, engine:instance(one).reason })
+    end
+    assert.same({ heard = true, o = 1 }, engine:instance(inner).variables)
+  end)
+
+  it("calls no listeners, maps nothing and leaves what it called, if that is said", function()
+    local id = engine:start "outer"
+    local inner = engine:instances({ process = "inner" }):one().id
+    assert(engine:cancel_instance(id, { skip_called = true }))
+    assert.same({ "look" }, engine:at(inner))
+    assert(engine:cancel_instance(inner, { skip_listeners = true, skip_mappings = true }))
+    assert.same({}, engine:instance(inner).variables)
+    local second = engine:start "outer"
+    local left = engine:instances({ process = "inner" }):one().id
+    assert(engine:cancel_instance(second, { skip_called = true }))
+    assert(engine:complete(engine:tasks({}):one().id))
+    assert.equal("completed", engine:instance(left).how)
+  end)
+end)
+
 describe("instance modify", function()
   local place
 
@@ -137,6 +268,32 @@ describe("instance modify", function()
     status, told = modify(id, "--local", "--cancel", "approve")
     assert.equal(2, status)
     assert.matches("%-%-local: expected an operation before it", told)
+  end)
+
+  it("has a twin that starts an instance at an activity", function()
+    local words = { "process", "start", "order", "b=2", "--before", "hand_over", "a=1", "-C",
+      place.path, "--store", place.url }
+    local _, output = moonshift_of("process", "start", "--dry-run", table.unpack(words, 3))
+    assert.equal("operation 1 would start hand_over\n", output)
+    _, output = moonshift_of(table.unpack(words))
+    local engine = assert(moonshift.open { store = place.url })
+    local id = math.tointeger(tonumber(output:match "%d+"))
+    assert.same({ "hand_over" }, engine:at(id))
+    assert.same({ a = 1, b = 2 }, engine:instance(id).variables)
+    engine:close()
+    place.moonshift("check", "--store", place.url)
+  end)
+
+  it("leaves what it called, if that is said, and the store is in order", function()
+    place.write("processes/outer.lua", WORDS .. 'return { call "order" {} }')
+    local _, output = moonshift_of("process", "start", "outer", "-C", place.path, "--store",
+      place.url)
+    assert.equal(0, (moonshift_of("instance", "cancel", output:match "%d+", "--skip-called",
+      "--skip-listeners", "--skip-mappings", "-C", place.path, "--store", place.url)))
+    place.moonshift("check", "--store", place.url)
+    local engine = assert(moonshift.open { store = place.url })
+    assert.equal("order", engine:instances({}):one().process)
+    engine:close()
   end)
 
   it("is done by a job where the folder is not", function()

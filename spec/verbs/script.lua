@@ -213,7 +213,7 @@ function Commands.correlate(run, words)
   local rest, variables = split(words)
   if rest[2] == "all" then
     local ids = done(run.engine:correlate(rest[1], { variables = variables, all = true }))
-    run:tell(("%d receivers"):format(#ids))
+    run:tell(("  %d receivers"):format(#ids))
     return
   end
   done(run.engine:correlate(rest[1], { variables = variables }))
@@ -320,7 +320,7 @@ function Commands.restart(run, words)
   options.version = tonumber(number)
   local id = done(run.engine:restart_instance(run.on, operations_of(run, rest), options))
   add(run, id)
-  run:tell("key " .. tostring(run.engine:instance(id).key or "null"))
+  run:tell("  key " .. tostring(run.engine:instance(id).key or "null"))
 end
 
 local function migration(words)
@@ -356,7 +356,7 @@ function Commands.migrate(run, words)
   table.sort(pairs_told)
   options.equal, options.update = nil, nil
   local fine, message = run.engine:migrate_instance(run.on, plan, options)
-  run:tell(("plan [%s]"):format(table.concat(pairs_told, ", ")))
+  run:tell(("  plan [%s]"):format(table.concat(pairs_told, ", ")))
   done(fine, message)
 end
 

@@ -173,7 +173,7 @@ function trees.tell(run)
   end
   add(list, "tasks", parts)
   parts = {}
-  for _, row in ipairs(rows(engine, "incidents")) do
+  for _, row in ipairs(engine:incidents({ open = true }):list()) do
     if row.type ~= "instanceStuck" then
       parts[#parts + 1] = ("failedJob@%s%s"):format(row.activity
         or row.handler:match "([^/:]*)[^/]*$", row.cause and row.cause ~= row.id and "<" or "")

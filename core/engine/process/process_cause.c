@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/engine_state.h"
+#include "engine/process/process_restart.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,18 +164,26 @@ static bool take_who(struct process_cause *cause, const struct engine *engine,
     return !who || json_put_text(cause->object, "who", who) || error_no_memory(error);
 }
 
+/* Takes those of these members that are there. */
+static bool take_all(struct process_cause *cause, const json_t *command, const char *const *names,
+                     struct error *error) {
+    bool done = true;
+    for (; done && *names; names++)
+        done = take(cause->object, *names, command, *names);
+    return done || error_no_memory(error);
+}
+
 static bool start(struct process_cause *cause, struct engine *engine, const json_t *command,
                   struct error *error) {
+    static const char *const names[] = {"key",           "tenant",  "operations", "skip_listeners",
+                                        "skip_mappings", "dry_run", NULL};
     json_t *question = json_object();
     bool fine = json_put(question, "text", json_false()) &&
                 take(question, "key", command, "process") &&
                 take(question, "number", command, "version");
     fine = fine && take(question, "tag", command, "tag");
     json_t *row = cause_ask(engine, ASK_VERSION, fine ? question : NULL, error);
-    return row && take_version(cause, row, error) &&
-           ((take(cause->object, "key", command, "key") &&
-             take(cause->object, "tenant", command, "tenant")) ||
-            error_no_memory(error));
+    return row && take_version(cause, row, error) && take_all(cause, command, names, error);
 }
 
 static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
@@ -262,21 +271,19 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
            take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
-/* Takes those of these members that are there. */
-static bool take_all(struct process_cause *cause, const json_t *command, const char *const *names,
-                     struct error *error) {
-    bool done = true;
-    for (; done && *names; names++)
-        done = take(cause->object, *names, command, *names);
-    return done || error_no_memory(error);
-}
-
 /* Other places for an instance; see lua/moonshift/process/operations.lua. */
 static bool modify(struct process_cause *cause, struct engine *engine, const json_t *command,
                    struct error *error) {
     static const char *const names[] = {"operations", "skip_listeners", "skip_mappings", "dry_run",
                                         NULL};
     return take_all(cause, command, names, error) && of_instance(cause, engine, command, error);
+}
+
+static bool restart(struct process_cause *cause, struct engine *engine, const json_t *command,
+                    struct error *error) {
+    int64_t version = 0;
+    return process_restart_read(cause, engine, command, &version, error) &&
+           version_by_id(cause, engine, version, error);
 }
 
 /* Asks a timer, without moving anything. */
@@ -290,8 +297,9 @@ static bool due(struct process_cause *cause, struct engine *engine, const json_t
 
 static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
                    struct error *error) {
+    static const char *const names[] = {"skip_listeners", "skip_mappings", "skip_called", NULL};
     cause->ends = true;
-    return of_instance(cause, engine, command, error);
+    return take_all(cause, command, names, error) && of_instance(cause, engine, command, error);
 }
 
 /* ---- messages ---- */
@@ -416,7 +424,8 @@ static const struct reader {
     {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, of_instance},
     {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
     {"escalate", "task", JSON_INTEGER, raise_code}, {"signal", "signal", JSON_STRING, signal_read},
-    {"modify", "instance", JSON_INTEGER, modify},   {"assign", "task", JSON_INTEGER, assign},
+    {"modify", "instance", JSON_INTEGER, modify},   {"restart", "instance", JSON_INTEGER, restart},
+    {"assign", "task", JSON_INTEGER, assign},
 };
 
 static const struct reader *reader_of(const json_t *command) {
@@ -449,7 +458,9 @@ static const struct member {
     {"instance", TOLD_NUMBER},  {"token", TOLD_TOKEN},         {"starts", TOLD_FLAG},
     {"variables", TOLD_OBJECT}, {"transient", TOLD_OBJECT},    {"types", TOLD_OBJECT},
     {"operations", TOLD_LIST},  {"skip_listeners", TOLD_FLAG}, {"skip_mappings", TOLD_FLAG},
-    {"dry_run", TOLD_FLAG},     {"assignee", TOLD_NAME},       {"claim", TOLD_FLAG},
+    {"skip_called", TOLD_FLAG}, {"dry_run", TOLD_FLAG},        {"into", TOLD_NUMBER},
+    {"initial", TOLD_FLAG},     {"no_key", TOLD_FLAG},         {"assignee", TOLD_NAME},
+    {"claim", TOLD_FLAG},
 };
 
 /* An integer is its text. */

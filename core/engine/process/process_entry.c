@@ -151,6 +151,15 @@ static void set(struct process_entry *entry, const struct process_cause *cause,
     entry->after = values_of(json_object_get(command, "variables"));
 }
 
+/* The old instance, and the new one. */
+static void restart(struct process_entry *entry, const struct process_cause *cause,
+                    const json_t *command, const json_t *before) {
+    start(entry, cause, command, before);
+    snprintf(entry->entity, sizeof entry->entity, "instance \"%lld\"",
+             (long long)json_int(command, "instance"));
+    entry->before = json_write(json_object_get(command, "operations"), NULL);
+}
+
 /* The table of the command itself. */
 static void modify(struct process_entry *entry, const struct process_cause *cause,
                    const json_t *command, const json_t *before) {
@@ -164,11 +173,17 @@ static const struct {
     void (*make)(struct process_entry *entry, const struct process_cause *cause,
                  const json_t *command, const json_t *before);
 } makers[] = {
-    {"start", "start", start},           {"complete", "complete", complete},
-    {"throw", "throw", raise_code},      {"escalate", "escalate", raise_code},
-    {"message", "correlate", correlate}, {"signal", "signal", signal_given},
-    {"trigger", "trigger", trigger},     {"cancel", "cancel_instance", cancel},
-    {"set", "set_variables", set},       {"modify", "modify_instance", modify},
+    {"start", "start", start},
+    {"complete", "complete", complete},
+    {"throw", "throw", raise_code},
+    {"escalate", "escalate", raise_code},
+    {"message", "correlate", correlate},
+    {"signal", "signal", signal_given},
+    {"trigger", "trigger", trigger},
+    {"cancel", "cancel_instance", cancel},
+    {"set", "set_variables", set},
+    {"modify", "modify_instance", modify},
+    {"restart", "restart_instance", restart},
     {"assign", "set_assignee", assign},
 };
 

@@ -25,6 +25,9 @@ struct list {
 
 static bool read_entry(struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
+    const json_t *trial = json_object_get(walk->command, "dry_run");
+    if (json_is_true(trial))
+        return json_refuse("dry_run", trial, "no trial in a list", error);
     if (!process_walk_read(walk, list->engine, error))
         return false;
     entry->later =

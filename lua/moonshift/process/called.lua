@@ -146,12 +146,23 @@ function called.cancelled(w, caller, token)
   walk.ended(w, caller, token)
 end
 
--- cancel(w, token): the caller is cancelled, and with it the instance that it had called.
+-- How an instance ends that goes with its caller: as the command says that cancels that.
+local function ending(w)
+  local cause = w.cause
+  if cause.kind == "cancel" and cause.reason then
+    return "cancelled", cause.reason
+  end
+  return "terminated", "its caller was cancelled"
+end
+
+-- cancel(w, token): the caller is cancelled, and with it the instance that it had called, unless
+-- the command leaves that.
 function called.cancel(w, token)
-  local inst = token.more and w:instance(token.more)
+  local inst = not w.cause.skip_called and token.more and w:instance(token.more)
   if inst and not inst.ended then
     scopes.cancel_inside(w, inst, inst.frame.outer)
-    scopes.finish(w, inst, "terminated", "its caller was cancelled")
+    scopes.end_listeners(w, inst)
+    scopes.finish(w, inst, ending(w))
   end
 end
 

@@ -227,8 +227,12 @@ function Causes.start(w)
   take_row(w)
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
-    transient = cause.transient, types = cause.types, at = cause.at, who = cause.who })
+    transient = cause.transient, types = cause.types, at = cause.at, who = cause.who,
+    elsewhere = cause.operations ~= nil or cause.restarts ~= nil })
   w.unit.result = inst.id
+  if cause.operations or cause.restarts then
+    modify.begin(w, inst)
+  end
 end
 
 -- A page of the turns of a body goes that has been closed. What they have called is cancelled; the
@@ -341,7 +345,9 @@ end
 -- Ends an instance. One that was called takes the calling activity with it.
 function Causes.cancel(w)
   local inst = meant(w)
+  modify.skip(w)
   scopes.cancel_inside(w, inst, inst.frame.outer)
+  scopes.end_listeners(w, inst)
   scopes.finish(w, inst, "cancelled", w.cause.reason)
   local caller, token = called.caller(w, inst)
   if caller then

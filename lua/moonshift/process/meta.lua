@@ -368,6 +368,10 @@ function Process.gateway(name) end
 ---@field version? integer the number of a version; else the current one
 ---@field tag? string the newest version with this tag
 ---@field tenant? string
+---@field operations? moonshift.operation[] begins there, not at the start event
+---@field skip_listeners? boolean beside `operations`: no listeners are called
+---@field skip_mappings? boolean beside `operations`: no inputs and outputs are evaluated
+---@field dry_run? boolean beside `operations`, not in a list: nothing is done
 
 --- One operation of `engine:modify_instance`: one of the first four fields says what it does.
 ---@class moonshift.operation
@@ -389,6 +393,24 @@ function Process.gateway(name) end
 ---@field skip_listeners? boolean no listeners are called
 ---@field skip_mappings? boolean no inputs and outputs are evaluated
 ---@field reason? string stays in the history of an instance that ends
+---@field dry_run? boolean nothing is done
+
+--- Options of `engine:cancel_instance`.
+---@class moonshift.cancel_options
+---@field reason? string stays in the history
+---@field skip_listeners? boolean no listeners are called
+---@field skip_mappings? boolean no outputs are evaluated
+---@field skip_called? boolean the instances that it called go on, without a caller
+
+--- Options of `engine:restart_instance`.
+---@class moonshift.restart_options
+---@field version? integer it must have ended on this version
+---@field into? integer the new one is of this version
+---@field initial? boolean with the variables that it was started with, not its last ones
+---@field no_key? boolean without its business key
+---@field variables? table go before those that it had
+---@field skip_listeners? boolean no listeners are called
+---@field skip_mappings? boolean no inputs and outputs are evaluated
 ---@field dry_run? boolean nothing is done
 
 --- Options of `engine:complete`.

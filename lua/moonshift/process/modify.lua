@@ -289,28 +289,28 @@ end
 
 -- ---- the command ----
 
-local function refuse_all(w, inst, wrong)
-  w:refuse(("instance %d cannot be modified: %s"):format(inst.id, table.concat(wrong, "; ")))
-end
-
--- check(w, inst, list, starts_only) -> the operations, resolved, and what each would do; raises all
--- that is wrong with them
-function modify.check(w, inst, list, starts_only)
-  local read, wrong = operations.read(list, starts_only)
-  if not read then
-    return refuse_all(w, inst, wrong)
-  end
+-- The operations of the cause, resolved, and what each would do; raises all that is wrong with
+-- them, behind `what`. starts_only: the instance is new.
+local function check(w, inst, what, starts_only)
+  local read, wrong = operations.read(w.cause.operations, starts_only)
   local told
-  told, wrong = try(inst.plan, copy_frame(inst.frame), read)
+  if read then
+    told, wrong = try(inst.plan, copy_frame(inst.frame), read)
+  end
   if wrong[1] then
-    return refuse_all(w, inst, wrong)
+    return w:refuse(what .. table.concat(wrong, "; "))
   end
   return read, told
 end
 
--- perform(w, inst, list): does operations one behind the other, each up to where all waits. The
--- instance stays as long as there are some left.
-function modify.perform(w, inst, list, reason)
+-- A trial writes nothing, and says what would be done.
+local function tell_trial(w, told)
+  w.order, w.unit.result = {}, told
+end
+
+-- Does operations one behind the other, each up to where all waits. The instance stays as long as
+-- there are some left.
+local function perform(w, inst, list, reason)
   inst.stays = true
   for _, one in ipairs(list) do
     if not inst.ended then
@@ -321,16 +321,36 @@ function modify.perform(w, inst, list, reason)
   settle(w, inst, reason)
 end
 
--- run(w, inst): the command "modify". A trial writes nothing, and says what would be done.
-function modify.run(w, inst)
+-- skip(w): leaves out what the cause says.
+function modify.skip(w)
   local cause = w.cause
-  local list, told = modify.check(w, inst, cause.operations)
-  if cause.dry_run then
-    w.order, w.unit.result = {}, told
-    return
-  end
   w.skip_listeners, w.skip_mappings = cause.skip_listeners, cause.skip_mappings
-  modify.perform(w, inst, list, cause.reason)
+end
+
+-- run(w, inst): the command "modify".
+function modify.run(w, inst)
+  local list, told = check(w, inst, ("instance %d cannot be modified: "):format(inst.id))
+  if w.cause.dry_run then
+    return tell_trial(w, told)
+  end
+  modify.skip(w)
+  perform(w, inst, list, w.cause.reason)
+end
+
+-- begin(w, inst): the instance is new, and begins with the operations of the cause.
+function modify.begin(w, inst)
+  local list, told = check(w, inst, ("the process %s cannot start so: "):format(inst.plan.key),
+    true)
+  if w.cause.dry_run then
+    return tell_trial(w, told)
+  end
+  modify.skip(w)
+  if w.cause.restarts then
+    inst:warn(inst.frame.outer, ("restarts instance %d"):format(w.cause.restarts))
+  end
+  if w.scopes.open_instance(w, inst, list[1].at, w.cause.restarts) then
+    perform(w, inst, list)
+  end
 end
 
 return modify

@@ -149,7 +149,8 @@ local function count_calls(inst, from)
 end
 
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
--- variables, transient, types, at, who, parent, root, caller, from = { inst, token } }.
+-- variables, transient, types, at, who, parent, root, caller, from = { inst, token }, elsewhere }.
+-- One that begins elsewhere has no token yet.
 function scopes.begin(w, row)
   row.way = way_of(w, row)
   local inst = instance.new(w, row)
@@ -162,6 +163,9 @@ function scopes.begin(w, row)
   end
   variables.set_all_transient(inst, row.transient)
   variables.set_given(inst, outer, row, variables.set_local)
+  if row.elsewhere then
+    return inst
+  end
   local step = row.at and inst.plan.steps[row.at] or inst.plan.start
   if not step then
     error(("process %s has no start event that can be started"):format(inst.plan.key), 0)
@@ -176,6 +180,18 @@ function scopes.started(w, inst, start)
   local outer, starts = inst.frame.outer, inst.plan.starts
   outer.edge = start.id
   return not starts or walk.listen(w, inst, outer, nil, starts, "start")
+end
+
+-- Begins the instance itself for what starts elsewhere; one that is restarted calls no listeners of
+-- the process. False: a listener threw a BPMN error.
+function scopes.open_instance(w, inst, at, restarts)
+  local outer, starts = inst.frame.outer, not restarts and inst.plan.starts
+  outer.edge = at
+  if starts and not walk.listen(w, inst, outer, nil, starts, "start") then
+    return false
+  end
+  w.events.watch_events(w, inst, outer, inst.plan.events)
+  return true
 end
 
 -- Makes what may interrupt a scope, and the token at its start event.

@@ -187,6 +187,27 @@ describe("a modification", function()
     assert.equal("terminated", d:ended(caller))
   end)
 
+  it("begins an instance at activities, with the listeners of the process", function()
+    local graph = shop()
+    graph.listeners.start = { note "hello" }
+    d = driver.new { graph }
+    id = d:start("p", { y = 2 }, { operations = { { start_before = "t", variables = { x = 1 } },
+      { start_after = "b" } } })
+    assert.equal("hello t start", calls[1])
+    assert.equal("j:before t", d:at(id))
+    assert.same({ x = 1, y = 2 }, d:variables(id))
+    assert.equal(1, #d.subscriptions)
+    id = d:start("p", nil, { operations = { { start_before = "e" } } })
+    assert.equal("completed", d:ended(id))
+    local _, message = pcall(d.start, d, "p", nil, { operations = { { cancel = "a" } } })
+    assert.equal("the process p cannot start so: operation 1: expected one of start_before, "
+      .. "start_after, start_flow", message)
+    local trial = d:walk { kind = "start", version = 1, dry_run = true,
+      operations = { { start_before = "t" } } }
+    assert.same({ { { cancels = {}, begins = { "sub", "t" } } }, {} },
+      { trial.result, trial.instances })
+  end)
+
   it("passes a catch event behind a gateway, which it ends", function()
     d = driver.new { graphs.make("p", { g = "event_gateway", m = { kind = "catch",
       event = { kind = "message", name = "go" } }, n = { kind = "catch",

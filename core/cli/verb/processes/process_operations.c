@@ -7,10 +7,10 @@
 /* The member of the table that a flag is; NULL: it begins no operation. */
 static const char *operation_of(const struct flag_given *given) {
     static const char *const names[][2] = {
-        {"--start-before", "start_before"},
-        {"--start-after", "start_after"},
-        {"--start-flow", "start_flow"},
-        {"--cancel", "cancel"},
+        {"--start-before", "start_before"}, {"--start-after", "start_after"},
+        {"--start-flow", "start_flow"},     {"--cancel", "cancel"},
+        {"--before", "start_before"},       {"--after", "start_after"},
+        {"--flow", "start_flow"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(given->name, names[i][0]) == 0)

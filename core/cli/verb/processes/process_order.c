@@ -42,12 +42,12 @@ static json_t *variables_begin(const struct flags *flags, struct error *error) {
     return NULL;
 }
 
-/* The words from `first` on, and the flag. */
+/* The words from `first` on that belong to no operation, and the flag. */
 static bool variables_put(json_t *command, const struct flags *flags, int first,
                           struct error *error) {
     json_t *variables = variables_begin(flags, error);
     bool fine = variables != NULL;
-    for (int i = first; fine && i < flags->word_count; i++)
+    for (int i = first; fine && i < process_operations_words(flags); i++)
         fine = variable_add(variables, flags->words[i], error);
     if (fine)
         return json_put(command, "variables", variables) || error_no_memory(error);
@@ -261,11 +261,15 @@ static bool act_many(struct cli *cli, const struct flags *flags, json_t *command
 /* ---- verbs ---- */
 
 static bool start_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const char *const keys[] = {"key", "version", "tag", "tenant", NULL};
+    static const char *const keys[] = {"key", "version", "tag", "tenant", "operations", NULL};
     json_t *command = json_pack("{ss,ss}", "kind", "start", "process", flags->words[0]);
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "instances started", error);
     command = with_variables(command, flags, 1, error);
+    if (command && !process_operations_put(command, flags, error)) {
+        json_decref(command);
+        return false;
+    }
     return act(cli, flags, command, true, "", "", error);
 }
 
@@ -319,26 +323,36 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
                " cancelled", error);
 }
 
-static bool modify_run(struct cli *cli, const struct flags *flags, struct error *error) {
+/* A command of operations on an instance; NULL: error. */
+static json_t *operations_command(const char *kind, const char *expected, const struct flags *flags,
+                                  struct error *error) {
     int64_t id;
-    if (process_operations_words(flags) > 1)
-        return error_set(error, ERROR_USAGE,
-                         "unexpected \"%s\" (expected variables behind their operation)",
-                         flags->words[1]);
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
-        return false;
-    json_t *command = json_pack("{ss,sI}", "kind", "modify", "instance", (json_int_t)id);
-    if (!command)
-        return error_no_memory(error);
-    if (!command_members(command, flags, error) || !process_operations_put(command, flags, error) ||
-        (!json_object_get(command, "operations") &&
-         !error_set(error, ERROR_USAGE,
-                    "instance modify: expected --start-before, --start-after, --start-flow or "
-                    "--cancel"))) {
-        json_decref(command);
-        return false;
+    if (process_operations_words(flags) > 1) {
+        error_set(error, ERROR_USAGE,
+                  "unexpected \"%s\" (expected variables behind their operation)", flags->words[1]);
+        return NULL;
     }
-    return act(cli, flags, command, false, "instance ", " modified", error);
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return NULL;
+    json_t *command = json_pack("{ss,sI}", "kind", kind, "instance", (json_int_t)id);
+    bool fine = command ? command_members(command, flags, error) &&
+                              process_operations_put(command, flags, error)
+                        : error_no_memory(error);
+    if (fine && !json_object_get(command, "operations"))
+        fine = error_set(error, ERROR_USAGE, "instance %s: expected %s", kind, expected);
+    return json_kept(command, fine);
+}
+
+static bool modify_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    json_t *command = operations_command(
+        "modify", "--start-before, --start-after, --start-flow or --cancel", flags, error);
+    return command && act(cli, flags, command, false, "instance ", " modified", error);
+}
+
+static bool restart_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    json_t *command = operations_command("restart", "--start-before, --start-after or --start-flow",
+                                         flags, error);
+    return command && act(cli, flags, command, false, "", "", error);
 }
 
 /* Which of those that wait the message is for; NULL: error. */
@@ -416,6 +430,12 @@ static const struct flag start_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "its business key", FLAG_MEMBER | FLAG_ONE},
     {"--version", "N", "this version, not the newest", FLAG_MEMBER},
+    {"--before", "ACTIVITY", "begin here, with the name=value behind it", FLAG_ONE},
+    {"--after", "ACTIVITY", "begin with its only flow", FLAG_ONE},
+    {"--flow", "FLOW", "begin with this flow", FLAG_ONE},
+    {"--in", "SCOPE#N", "of the place before it: in the N-th of this scope", FLAG_ONE},
+    {"--local", NULL, "of the place before it: its variables are its own", FLAG_ONE},
+    {"--dry-run", NULL, "say what begins, start nothing", FLAG_MEMBER | FLAG_ONE},
     {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
     {0},
@@ -424,7 +444,24 @@ static const struct flag variable_flags[] = {VARIABLES_FLAG, WAY_FLAGS, {0}};
 static const struct flag throw_flags[] = {
     VARIABLES_FLAG, {"--message", "TEXT", "what the error says", FLAG_MEMBER}, WAY_FLAGS, {0}};
 static const struct flag cancel_flags[] = {
-    {"--reason", "TEXT", "kept with its end", FLAG_MEMBER}, WAY_FLAGS, {0}};
+    {"--reason", "TEXT", "kept with its end", FLAG_MEMBER},
+    {"--skip-listeners", NULL, "call no listeners", FLAG_MEMBER},
+    {"--skip-mappings", NULL, "no outputs", FLAG_MEMBER},
+    {"--skip-called", NULL, "the instances that it called go on", FLAG_MEMBER},
+    WAY_FLAGS,
+    {0}};
+static const struct flag restart_flags[] = {
+    START_FLAGS,
+    {"--version", "N", "only if it ended on this version", FLAG_MEMBER},
+    {"--into", "N", "the new one is of this version", FLAG_MEMBER},
+    {"--initial", NULL, "with the variables of its start, not its last ones", FLAG_MEMBER},
+    {"--no-key", NULL, "without its business key", FLAG_MEMBER},
+    {"--skip-listeners", NULL, "call no listeners", FLAG_MEMBER},
+    {"--skip-mappings", NULL, "no inputs and outputs", FLAG_MEMBER},
+    {"--dry-run", NULL, "say what begins, start nothing", FLAG_MEMBER},
+    WAY_FLAGS,
+    {0},
+};
 static const struct flag modify_flags[] = {
     START_FLAGS,
     {"--cancel", "ACTIVITY", "end all instances of it; ACTIVITY#N: the N-th"},
@@ -451,7 +488,8 @@ static const struct flag message_flags[] = {
     "Without the script folder a job of the process does it, on an executor that has the folder."
 
 const struct cli_command process_order_commands[] = {
-    {"process start", "KEY [name=value …] [--key TEXT] [--version N] [--from FILE]",
+    {"process start",
+     "KEY [name=value …] [--key TEXT] [--version N] [--before ACTIVITY …] [--from FILE]",
      "start an instance of a process",
      "Runs it here until it waits, and prints its id. Its jobs run where \"run\" runs.\n"
      "A value is JSON if it reads as JSON, else a text. --from starts many, a thousand in a\n"
@@ -469,6 +507,10 @@ const struct cli_command process_order_commands[] = {
      "start and cancel activities of an instance",
      "All operations in their order, or none. What follows them runs here.\n" ELSEWHERE,
      modify_flags, 1, -1, false, false, modify_run},
+    {"instance restart", "ID --start-before ACTIVITY [name=value …] [--initial] [--no-key]",
+     "begin a new instance like one that has ended",
+     "With its variables and its business key. Prints the id of the new one.\n" ELSEWHERE,
+     restart_flags, 1, -1, false, false, restart_run},
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},
