@@ -129,7 +129,7 @@ static json_t *whole_command(enum command_verb verb) {
         "{\"ids\":[], \"definition\":\"none\", \"instance\":\"none\", \"incident\":9, \"batch\":9,"
         " \"plan\":{}, \"schedule\":\"none\", \"executor\":\"none\", \"deployment\":9, "
         "\"process\":\"none\", \"task\":9, "
-        "\"retries\":1,"
+        "\"retries\":1, \"limit\":1, \"rate\":\"1/PT1S\","
         " \"priority\":1, \"due\":null, \"cycle\":\"R/PT1H\", \"note\":\"\", "
         "\"removal_time\":\"never\"}";
     static const char unknown[] = "unknown key \"";
