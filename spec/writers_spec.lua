@@ -90,7 +90,7 @@ local writers = {
   instance = { rules "process/instance", rules "ground/frames", server "turn/set",
     server "turn/unit_rows" },
   subscription = { rules "process/subscription", server "turn/unit_rows" },
-  kept_message = { rules "process/message" },
+  kept_message = { rules "process/message", server "turn/unit_rows" },
   large_value = { rules "process/large_value", server "turn/unit_rows" },
   searched = { rules "process/searched", server "turn/unit_rows" },
   searched_name = { rules "process/searched" },

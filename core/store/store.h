@@ -509,10 +509,10 @@ struct store_order {
 /* Creates the job, in the open transaction. */
 bool store_order(struct store *store, struct store_order *order, time_ms now, struct error *error);
 
-/* Keeps a message for the next that waits for it, until its date. NO: something waits for it by
- * now. In a transaction. */
-enum answer store_message_keep(struct store *store, const struct unit_message *message, time_ms now,
-                               struct error *error);
+/* Keeps messages for the next that waits for each, until its date. NO: something waits for one by
+ * now. In a transaction. *at: how far it came. */
+enum answer store_messages_keep(struct store *store, const struct unit_message *list, size_t count,
+                                size_t *at, time_ms now, struct error *error);
 
 /* Creates the jobs that give a signal to a page of what waits for it, and one more that goes on
  * behind that; or the job for the one that is named. In a transaction. */

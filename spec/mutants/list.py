@@ -1144,6 +1144,20 @@ local variables = require "moonshift.process.variables"
 """, """
           " WHERE key=p.key AND tag=?3 ORDER BY number LIMIT 1) ELSE p.current END"
 """)]},
+    {"name": "kept-one-by-one", "by": "spec/core/engine/process/command_contract", "server": True,
+     "breaks": "messages of a list are kept one by one",
+     "changes": [("core/store/rules/process/message.c", """
+    const size_t step = store->engine->sets ? count : 1;
+""", """
+    const size_t step = 1;
+""")]},
+    {"name": "kept-behind-a-purge-each", "by": "spec/core/engine/process/command_contract", "server": True,
+     "breaks": "each message that is kept looks for those whose time is over",
+     "changes": [("core/store/rules/process/message.c", """
+    return store->unit_rows.of[ROWS_KEPT].count || messages_clean(store, &room, now, error);
+""", """
+    return messages_clean(store, &room, now, error);
+""")]},
     {"name": "unrun-as-failed", "by": "spec/core/store/postgres/turn/again_contract", "server": True,
      "breaks": "a job that did not run has failed beside those that have",
      "changes": [("core/store/rules/record/bulk.c", """

@@ -286,8 +286,8 @@ static void catch_up(const struct list *list, struct unit *unit) {
 
 static enum answer write_entry(struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
-    if (walk->cause.keeps)
-        return process_walk_keep(walk, list->engine, error);
+    if (walk->cause.keeps) /* it is kept already */
+        return process_walk_note(walk, list->engine, error) ? YES : FAILED;
     if (entry->later)
         return process_later_write(list->engine, &walk->cause, walk->command, list->given->retries,
                                    &list->given->job, error)
@@ -323,11 +323,40 @@ static bool ask_ahead(struct list *list, struct error *error) {
     return done;
 }
 
+/* The messages that nothing waits for come first: what an entry begins to wait for is given them.
+ */
+static enum answer keep_all(struct list *list, struct error *error) {
+    struct unit_message *messages = calloc(list->count + 1, sizeof *messages);
+    char **variables = calloc(list->count + 1, sizeof *variables);
+    size_t *entries = calloc(list->count + 1, sizeof *entries), count = 0, at = 0;
+    enum answer kept = messages && variables && entries ? YES : FAILED;
+    for (size_t i = 0; kept == YES && i < list->count; i++)
+        if (list->entries[i].walk.cause.keeps) {
+            entries[count] = i;
+            messages[count] = process_walk_message(&list->entries[i].walk, &variables[count]);
+            count++;
+        }
+    if (kept == YES)
+        kept = store_messages_keep(list->engine->store, messages, count, &at,
+                                   engine_now(list->engine), error);
+    else
+        error_no_memory(error);
+    list->at = kept == YES || at == count ? list->at : entries[at];
+    for (size_t i = 0; variables && i < count; i++)
+        free(variables[i]);
+    free(messages);
+    free(variables);
+    free(entries);
+    return kept;
+}
+
 /* Writes all in one transaction. NO: another change came first, and nothing was written. */
 static enum answer list_write(struct list *list, struct error *error) {
     if (!store_begin(list->engine->store, STORE_COMMAND, error))
         return FAILED;
-    enum answer done = ask_ahead(list, error) ? each(list, write_entry, error) : FAILED;
+    enum answer done = ask_ahead(list, error) ? keep_all(list, error) : FAILED;
+    if (done == YES)
+        done = each(list, write_entry, error);
     if (done == YES &&
         !(store_settle_end(list->engine->store, error) && process_lanes_write(list->engine, error)))
         done = FAILED;

@@ -290,8 +290,7 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
     return done;
 }
 
-/* The entry of what is no walk: a message that is kept, a signal that jobs give. */
-static bool note_kept(struct process_walk *walk, struct engine *engine, struct error *error) {
+bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error) {
     struct process_entry made;
     bool done = make_entry(&made, walk, NULL, error);
     const struct store_entry entry = {made.verb, made.entity, made.before, made.after, 0, {0}};
@@ -300,21 +299,27 @@ static bool note_kept(struct process_walk *walk, struct engine *engine, struct e
     return done;
 }
 
-enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
-                              struct error *error) {
+struct unit_message process_walk_message(const struct process_walk *walk, char **variables) {
     const json_t *object = walk->cause.object;
-    char *variables = json_dumps(json_object_get(object, "variables"), JSON_COMPACT);
-    const struct unit_message one = {
+    *variables = json_dumps(json_object_get(object, "variables"), JSON_COMPACT);
+    return (struct unit_message){
         .name = json_string_value(json_object_get(object, "name")),
         .key = json_string_value(json_object_get(object, "key")),
-        .variables = variables,
+        .variables = *variables,
         .instance = json_integer_value(json_object_get(object, "instance")),
         .business_key = json_string_value(json_object_get(object, "business_key")),
         .until = walk->cause.keeps,
     };
-    enum answer kept = store_message_keep(engine->store, &one, engine_now(engine), error);
+}
+
+enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
+                              struct error *error) {
+    char *variables;
+    size_t at = 0;
+    const struct unit_message one = process_walk_message(walk, &variables);
+    enum answer kept = store_messages_keep(engine->store, &one, 1, &at, engine_now(engine), error);
     free(variables);
-    return kept == YES && !note_kept(walk, engine, error) ? FAILED : kept;
+    return kept == YES && !process_walk_note(walk, engine, error) ? FAILED : kept;
 }
 
 bool process_walk_signal(struct process_walk *walk, struct engine *engine, struct error *error) {
@@ -329,7 +334,7 @@ bool process_walk_signal(struct process_walk *walk, struct engine *engine, struc
     };
     bool done =
         (!walk->cause.receivers || store_signal(engine->store, &one, engine_now(engine), error)) &&
-        note_kept(walk, engine, error);
+        process_walk_note(walk, engine, error);
     free(variables);
     return done;
 }

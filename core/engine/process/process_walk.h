@@ -52,6 +52,10 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
  * for it by now. */
 enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
                               struct error *error);
+/* The two halves of it: the message, whose variables are the caller's, and the entry in the log of
+ * what is no walk. */
+struct unit_message process_walk_message(const struct process_walk *walk, char **variables);
+bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error);
 /* Creates the jobs that give a signal, in the present transaction. */
 bool process_walk_signal(struct process_walk *walk, struct engine *engine, struct error *error);
 

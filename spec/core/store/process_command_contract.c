@@ -95,7 +95,8 @@ static enum answer keep(struct contract *c, const char *key) {
         .name = "parcel", .key = key, .variables = "{\"paid\":true}", .until = NOW + 1000};
     if (!store_begin(c->store, STORE_COMMAND, &c->error))
         return FAILED;
-    enum answer kept = store_message_keep(c->store, &message, NOW, &c->error);
+    size_t at = 0;
+    enum answer kept = store_messages_keep(c->store, &message, 1, &at, NOW, &c->error);
     return store_commit(c->store, &c->error) ? kept : FAILED;
 }
 

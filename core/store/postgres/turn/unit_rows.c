@@ -5,6 +5,7 @@
 #include "store/postgres/db/engine.h"
 #include "store/rules/ask/processes.h"
 #include "store/rules/process/instance.h"
+#include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/subscription.h"
@@ -68,6 +69,7 @@ static const char *const kinds[] = {
     [ROWS_TRAIL] = "INSERT INTO trail(" TRAIL_COLUMNS ") SELECT " EACH4,
     [ROWS_OPERATION] = "INSERT INTO operation(" OPERATION_COLUMNS ") SELECT " EACH4 ", " EACH4 ", "
                        EACH2,
+    [ROWS_KEPT] = "INSERT INTO kept_message(" KEPT_COLUMNS ") SELECT " EACH4 ", " EACH4 ", " EACH,
 };
 
 #define MESSAGES                                                                                   \

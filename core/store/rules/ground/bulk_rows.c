@@ -12,9 +12,22 @@ enum { NO_ROW = 0, ALL_ROWS = 1, ONE_ROW = 2, BOTH = ALL_ROWS | ONE_ROW };
 
 /* `live` and its like look at locks. */
 static const char *const tables[] = {
-    "instance",  "past",   "subscription", "user_task", "searched", "large_value", "trail",
-    "operation", "locked", "locks",        "live",      "counted",  "body_turn",   NULL};
-enum { INSTANCE, PAST, SUBSCRIPTION, TASK, SEARCHED, VALUE, TRAIL, OPERATION, LOCKED, TURN = 12 };
+    "instance",    "past",    "subscription", "user_task",    "searched",
+    "large_value", "trail",   "operation",    "locked",       "locks",
+    "live",        "counted", "body_turn",    "kept_message", NULL};
+enum {
+    INSTANCE,
+    PAST,
+    SUBSCRIPTION,
+    TASK,
+    SEARCHED,
+    VALUE,
+    TRAIL,
+    OPERATION,
+    LOCKED,
+    TURN = 12,
+    KEPT
+};
 
 static const struct {
     int table;
@@ -43,6 +56,7 @@ static const struct {
     [ROWS_VALUE] = {VALUE, NO_ROW, BOTH},
     [ROWS_TRAIL] = {TRAIL, NO_ROW, NO_ROW},
     [ROWS_OPERATION] = {OPERATION, NO_ROW, NO_ROW},
+    [ROWS_KEPT] = {KEPT, NO_ROW, NO_ROW},
 };
 
 /* ---- writing ---- */

@@ -86,6 +86,7 @@ enum unit_rows {
     ROWS_VALUE,     /* instance, number, name, data */
     ROWS_TRAIL,     /* instance, at, job, events */
     ROWS_OPERATION, /* at, who, verb, entity, count, old, new, query, jobs, instance */
+    ROWS_KEPT,      /* id, name, key, instance, business key, variables, created, until, job */
     UNIT_ROWS
 };
 

@@ -38,14 +38,18 @@ static bool message_refuse(const struct unit_message *one, const json_t *list,
     return false;
 }
 
+static struct message_to to_of(const struct unit_message *one) {
+    return (struct message_to){.name = one->name,
+                               .key = one->key,
+                               .instance = one->instance,
+                               .business_key = one->business_key};
+}
+
 /* YES: *receiver is the only one, a new reference. NO: nothing waits for it, and it is to be kept.
  * FAILED: error, or it is refused. */
 static enum answer receiver_of(struct store *store, const struct unit_message *one,
                                json_t **receiver, struct error *error) {
-    const struct message_to to = {.name = one->name,
-                                  .key = one->key,
-                                  .instance = one->instance,
-                                  .business_key = one->business_key};
+    const struct message_to to = to_of(one);
     json_t *list = subscription_receivers(store, &to, error);
     size_t count = json_array_size(list);
     enum answer found = count ? YES : NO;
@@ -73,20 +77,25 @@ bool message_check(struct store *store, const struct unit_message *one, struct e
 
 enum { PURGED = 100 }; /* of those whose time is over, whenever one is kept */
 
+/* Rows that are kept to be written together are so behind one purge. */
+static bool purge(struct store *store, time_ms now, struct error *error) {
+    int64_t room = PURGED;
+    return store->unit_rows.of[ROWS_KEPT].count || messages_clean(store, &room, now, error);
+}
+
 /* `job` 0: nothing brings it yet. */
 static bool row_write(struct store *store, const struct unit_message *one, int64_t id, int64_t job,
                       time_ms now, struct error *error) {
-    int64_t room = PURGED;
     if (one->id)
         return db_run(&store->db, error, "UPDATE kept_message SET job=?2 WHERE id=?1", "iz", id,
                       job);
     store->kept = 1;
-    return messages_clean(store, &room, now, error) &&
-           db_run(&store->db, error,
-                  "INSERT INTO kept_message(id, name, key, instance, business_key, variables,"
-                  " created, until, job) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                  "ittzttiiz", id, one->name, one->key ? one->key : "", one->instance,
-                  one->business_key, one->variables, now, one->until, job);
+    return purge(store, now, error) &&
+           unit_row(store, error, ROWS_KEPT,
+                    "INSERT INTO kept_message(" KEPT_COLUMNS
+                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    "ittzttiiz", id, one->name, one->key ? one->key : "", one->instance,
+                    one->business_key, one->variables, now, one->until, job);
 }
 
 static bool row_remove(struct store *store, int64_t id, struct error *error) {
@@ -202,14 +211,51 @@ static enum answer kept_any(struct store *store, struct error *error) {
     return store->kept ? YES : NO;
 }
 
-enum answer store_message_keep(struct store *store, const struct unit_message *one, time_ms now,
+/* YES: nothing waits for the message. */
+static enum answer is_unwaited(const struct unit_message *one, const json_t *receivers,
                                struct error *error) {
-    json_t *receiver;
-    enum answer found = receiver_of(store, one, &receiver, error);
-    json_decref(receiver);
-    if (found != NO)
-        return found == YES ? NO : FAILED;
-    return message_keep(store, one, now, error) ? YES : FAILED;
+    if (json_array_size(receivers) < 2)
+        return json_array_size(receivers) ? NO : YES;
+    return message_refuse(one, receivers, error) ? YES : FAILED;
+}
+
+/* What waits for each, as lists. NULL: error. */
+static json_t *receivers_of(struct store *store, const struct unit_message *list, size_t count,
+                            struct error *error) {
+    struct message_to *to = malloc((count + 1) * sizeof *to);
+    json_t *lists = NULL;
+    for (size_t i = 0; to && i < count; i++)
+        to[i] = to_of(&list[i]);
+    if (!to)
+        db_no_memory(&store->db, error);
+    else if (store->engine->sets)
+        lists = subscription_receivers_many(store, to, count, error);
+    else
+        lists = json_pack("[o]", subscription_receivers(store, to, error));
+    free(to);
+    return lists;
+}
+
+static enum answer keep_all(struct store *store, const struct unit_message *list, size_t count,
+                            size_t *at, time_ms now, struct error *error) {
+    json_t *lists = receivers_of(store, list, count, error);
+    enum answer kept = lists ? YES : FAILED;
+    for (size_t i = 0; kept == YES && i < count; i++, *at += kept == YES) {
+        kept = is_unwaited(&list[i], json_array_get(lists, i), error);
+        if (kept == YES && !message_keep(store, &list[i], now, error))
+            kept = FAILED;
+    }
+    json_decref(lists);
+    return kept;
+}
+
+enum answer store_messages_keep(struct store *store, const struct unit_message *list, size_t count,
+                                size_t *at, time_ms now, struct error *error) {
+    const size_t step = store->engine->sets ? count : 1;
+    enum answer kept = YES;
+    for (*at = 0; kept == YES && *at < count;)
+        kept = keep_all(store, list + *at, step, at, now, error);
+    return kept;
 }
 
 /* ---- what is kept finds a receiver ---- */
@@ -273,10 +319,7 @@ bool messages_unbind(struct store *store, int64_t instance, int64_t running, str
 /* If several wait for it, it goes on waiting for the next one, as nobody is there to be told. */
 static bool offer(struct store *store, const struct unit_message *one, time_ms now,
                   struct error *error) {
-    const struct message_to to = {.name = one->name,
-                                  .key = one->key,
-                                  .instance = one->instance,
-                                  .business_key = one->business_key};
+    const struct message_to to = to_of(one);
     json_t *list = subscription_receivers(store, &to, error);
     bool found = json_array_size(list) == 1;
     json_t *receiver = found ? json_incref(json_array_get(list, 0)) : NULL;

@@ -7,6 +7,8 @@
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
 
+#define KEPT_COLUMNS "id, name, key, instance, business_key, variables, created, until, job"
+
 /* Refuses a message that nothing waits for and that is not to be kept (ERROR_NOT_FOUND), or for
  * which several wait (ERROR_CONFLICT, with the first of them). */
 bool message_check(struct store *store, const struct unit_message *one, struct error *error);

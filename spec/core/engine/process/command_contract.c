@@ -1,8 +1,8 @@
 /* command_contract.c - how often a command waits for a server. Run with spec/postgres/contracts. */
 #include "../../store/contract.h"
+#include "../../store/postgres/turn/asked.h"
 #include "../../store/process_site.h"
 #include "engine/engine_state.h"
-#include "store/postgres/db/connection.h"
 
 enum { RUNS = 3 }; /* the first two learn what the others build on */
 
@@ -185,6 +185,63 @@ static void of_an_instance(struct contract *c) {
     WAITS(2, "asks", "{'kind': 'cancel', 'instance': %lld}");
 }
 
+/* ---- lists ---- */
+
+enum { FEW = 100, MANY = 1000 };
+
+/* Messages that nothing waits for are kept. */
+static json_t *kept_list(int first, int count) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(
+            list, json_of("{'kind': 'message', 'message': 'paid', 'key': 'k-%d', 'keep': 'PT1H'}",
+                          first + i));
+    return list;
+}
+
+/* What a list asks of the server; waits 0: error. */
+static struct asked list_asks(struct contract *c, struct site *site, json_t *list) {
+    struct contract at = {.store = site->engine->store};
+    struct engine_order given = {.now = true};
+    const struct asked before = asked_now(&at);
+    json_t *answer = NULL;
+    bool done = engine_process_list(site->engine, list, &given, &answer, NULL, &c->error);
+    json_decref(answer);
+    json_decref(list);
+    return asked_since(&at, before, done);
+}
+
+static void keeps_a_list(struct contract *c) {
+    struct site site;
+    EXPECT(site_open(c, &site));
+    for (int run = 0; run < RUNS; run++)
+        EXPECT(list_asks(c, &site, kept_list(run * FEW, FEW)).waits > 0);
+    const struct asked few = list_asks(c, &site, kept_list(RUNS * FEW, FEW));
+    const struct asked many = list_asks(c, &site, kept_list(MANY, MANY));
+    EXPECT(as_much(few, many));
+    const int64_t kept = contract_number(c, "SELECT count(*) FROM kept_message");
+    EXPECT(kept == (RUNS + 1) * FEW + MANY);
+    EXPECT(start(c, &site, "waits", 7) != 0); /* it is given its own */
+    EXPECT(contract_number(c, "SELECT count(*) FROM kept_message WHERE job IS NOT NULL") == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM operation WHERE verb='correlate'") == kept);
+    engine_close(site.engine);
+}
+
+/* What an instance of the list waits for is given what the list keeps, in either order. */
+static void keeps_beside_a_start(struct contract *c) {
+    struct site site;
+    EXPECT(site_open(c, &site));
+    for (int first = 0; first < 2; first++) {
+        json_t *list = kept_list(first, 1);
+        json_array_insert_new(
+            list, (size_t)first,
+            json_of("{'kind': 'start', 'process': 'waits', 'key': 'k-%d'}", first));
+        EXPECT(list_asks(c, &site, list).waits > 0);
+    }
+    EXPECT(contract_number(c, "SELECT count(*) FROM kept_message WHERE job IS NOT NULL") == 2);
+    engine_close(site.engine);
+}
+
 /* ---- what has changed between both ---- */
 
 /* A command whose handler does something to the store in the middle. */
@@ -209,6 +266,8 @@ static const struct check checks[] = {
     {"a command that completes a task waits twice", of_a_task},
     {"a message that finds its receiver waits twice", of_a_message},
     {"a command to an instance waits twice", of_an_instance},
+    {"a list of messages that are kept waits as often for many as for a few", keeps_a_list},
+    {"a list gives a message that it keeps to what it begins", keeps_beside_a_start},
     {"a command of another program makes none wait more often", changed},
 };
 

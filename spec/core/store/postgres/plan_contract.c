@@ -166,6 +166,16 @@ static bool ask_list(struct contract *c, int64_t instance) {
     return done;
 }
 
+/* Messages that nothing waits for. */
+static bool keep_list(struct contract *c) {
+    const struct unit_message list[2] = {{.name = "none", .key = "1", .until = NOW + LEASE},
+                                         {.name = "none", .key = "2", .until = NOW + LEASE}};
+    size_t at = 0;
+    return store_begin(c->store, STORE_COMMAND, &c->error) &&
+           store_messages_keep(c->store, list, 2, &at, NOW, &c->error) == YES && at == 2 &&
+           store_commit(c->store, &c->error);
+}
+
 /* Instances begin, lose their variables, leave what they wait for, and end; and a turn of others.
  */
 static bool command(struct contract *c) {
@@ -176,7 +186,8 @@ static bool command(struct contract *c) {
         steps_make(steps, first, of, part);
         done = command_many(c, steps, LIST);
     }
-    return done && settle_many(c, begin_many(c, of, LIST), F2) && ask_list(c, first);
+    return done && settle_many(c, begin_many(c, of, LIST), F2) && ask_list(c, first) &&
+           keep_list(c);
 }
 
 /* ---- how it is done ---- */
