@@ -166,14 +166,15 @@ end
 
 local KINDS = { ["async-before"] = "^process/.*/%s$", ["async-after"] = "^process/.*/%s:after$" }
 
--- The oldest job of an activity.
+-- The oldest job of an activity; "-": one that gives a signal.
 local function job_of(run, activity, kind)
   local oldest
   local pattern = kind and KINDS[kind] or "^process/.*/%s[^/]*$"
+  pattern = activity == "-" and "^process/.*:command$" or pattern
   pattern = pattern:format((activity:gsub("%p", "%%%0")))
   for _, row in ipairs(run.engine:jobs({}):list()) do
     local mine = row.handler:find(pattern)
-    mine = mine and row.handler:match "([^/:]*)[^/]*$" == activity
+    mine = mine and (activity == "-" or row.handler:match "([^/:]*)[^/]*$" == activity)
     oldest = mine and (not oldest or row.id < oldest.id) and row or oldest
   end
   return done(oldest, "no job of " .. activity)
@@ -207,6 +208,11 @@ function Commands.message(run, words)
   local rest, variables = split(words)
   local _ = variables
   done(give_message(run, rest[1]))
+end
+
+function Commands.signal(run, words)
+  local rest, variables = split(words)
+  done(run.engine:signal(rest[1], variables))
 end
 
 function Commands.correlate(run, words)

@@ -97,7 +97,9 @@ end
 
 local function job_text(engine, row)
   local key, name = row.handler:match "^process/(.*)/([^/]*)$"
-  if not key or name:find "^:" then
+  if not key and row.handler:find "^process/.*:command$" then
+    return "event:-/due-"
+  elseif not key or name:find "^:" then
     return nil
   end
   local activity, kind = name:match "^([^:]*):?(.*)$"
@@ -141,13 +143,18 @@ local function jobs_of(engine)
   return parts
 end
 
-local function places_of(engine, variables)
+local function is_condition(one)
+  return one.state == "condition" or one.state == "on condition"
+end
+
+local function places_of(engine, variables, waits)
   local parts = {}
   for _, row in ipairs(rows(engine, "instances")) do
     local root, list = tree_of(engine, row.id)
     parts[#parts + 1] = ("%s:%d(%s)%s"):format(row.process, row.version, text_of(root),
       row.suspended and "/suspended" or "")
     for _, one in ipairs(list) do
+      waits[#waits + 1] = is_condition(one) and "conditional:null@" .. one.at or nil
       if one.state ~= "undo" and one.state ~= "undone" then
         add_variables(variables, row.process, one)
       end
@@ -159,10 +166,9 @@ end
 
 -- tell(run): says what is there.
 function trees.tell(run)
-  local engine, variables = run.engine, {}
-  local list = { ("  at [%s]"):format(places_of(engine, variables)) }
+  local engine, variables, parts = run.engine, {}, {}
+  local list = { ("  at [%s]"):format(places_of(engine, variables, parts)) }
   add(list, "jobs", jobs_of(engine))
-  local parts = {}
   for _, row in ipairs(rows(engine, "subscriptions")) do
     parts[#parts + 1] = ("%s:%s@%s"):format(row.kind or "message", row.name, row.activity)
   end
