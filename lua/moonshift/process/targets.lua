@@ -8,11 +8,13 @@ local targets = {}
 
 -- ---- in a graph ----
 
+-- In their order: of two that are as near the first one is meant.
 local function names_of(list)
   local names = {}
   for name in pairs(list) do
     names[#names + 1] = name
   end
+  table.sort(names)
   return names
 end
 
