@@ -304,10 +304,10 @@ describe("a warning", function()
   end)
 
   it("is all that a file without a target namespace gets, as in Flowable and Activiti", function()
-    local bare, cut = models.line('<task id="x"/>'):gsub(' targetNamespace="[^"]*"', "")
+    local text, cut = models.line('<task id="x"/>'):gsub(' targetNamespace="[^"]*"', "")
     assert.equal(1, cut)
     assert.same({ '<definitions> has no attribute "targetNamespace", which Camunda asks for' },
-      models.warnings(bare))
+      models.warnings(text))
   end)
 
   it("is not given for other namespaces, lanes and pictures", function()
