@@ -74,6 +74,7 @@ function kinds.hint(key, known, suggest)
   for name in pairs(known) do
     names[#names + 1] = name
   end
+  table.sort(names) -- of two that are as near the first one is meant
   local meant = suggest(tostring(key), names)
   return meant and (' (did you mean "%s"?)'):format(meant) or ""
 end
