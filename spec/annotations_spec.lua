@@ -46,7 +46,8 @@ local WRONG = {
 
 local HANDLER = [[
 ---@type moonshift.handler
-return { rate = %s, run = function(job) job:log(job.%s) end }
+local handler = { rate = %s, run = function(job) job:log(job.%s) end }
+return handler
 ]]
 
 local RIGHT = [[

@@ -1,5 +1,5 @@
 -- moonshift/folder/meta.lua - types of what the files of a script folder give, for editors, as in
--- moonshift/meta.lua. It is never loaded. `---@type moonshift.handler` stands before such a table.
+-- moonshift/meta.lua. It is never loaded. `---@type moonshift.handler` stands before a local table.
 -- luacheck: ignore 631
 ---@meta _
 
