@@ -1383,12 +1383,4 @@ local variables = require "moonshift.process.variables"
            db_run(&store->db, error, "DELETE FROM outbox WHERE id=?1 AND ?2=?2", "ii", id,
                   incident);
 """)]},
-    {"name": "outbox-kept", "by": "spec/faults/outbox_spec.lua",
-     "breaks": "a row stays when its job is made, and becomes another one",
-     "changes": [("core/store/postgres/turn/set.c",
-                  "WITH gone AS (DELETE FROM outbox WHERE id=ANY(?) AND incident IS NULL\"",
-                  "WITH gone AS (SELECT id, place FROM outbox WHERE id=ANY(?) AND incident IS NULL\""),
-                 ("core/store/postgres/turn/set.c", """
-                    " RETURNING id, place) SELECT id FROM gone""", """
-                    ") SELECT id FROM gone""")]},
 ]
