@@ -30,6 +30,7 @@ static const char *const functions[] = {
     "length",
     "max",
     "min",
+    "octet_length",
     "pg_advisory_unlock",
     "pg_advisory_unlock_all",
     "pg_advisory_xact_lock",
