@@ -134,6 +134,8 @@ struct unit_signal {
     const char *name, *variables;   /* variables: a JSON object, or NULL */
     const char *tenant;             /* only instances of this one, and of none; NULL: any */
     int64_t bare;                   /* 1: what it starts gets no variables */
+    int64_t given;                  /* 1: the unit has given it, and jobs give it to the instances
+                                       that wait for it and are not in the unit */
     int64_t only;                   /* of this instance alone; 0: of any */
     int64_t after, after_token;     /* those behind this instance and token, */
     time_ms until;                  /* which have waited since then; TIME_NONE: all */

@@ -515,9 +515,10 @@ enum answer store_messages_keep(struct store *store, const struct unit_message *
                                 size_t *at, time_ms now, struct error *error);
 
 /* Creates the jobs that give a signal to a page of what waits for it, and one more that goes on
- * behind that; or the job for the one that is named. In a transaction. */
-bool store_signal(struct store *store, const struct unit_signal *one, time_ms now,
-                  struct error *error);
+ * behind that; or the job for the one that is named. `unit` has thrown it; NULL: a command gives
+ * it. In a transaction. */
+bool store_signal(struct store *store, const struct unit_signal *one, const struct unit *unit,
+                  time_ms now, struct error *error);
 
 /* ---- history (rules §18) ---- */
 

@@ -20,6 +20,12 @@ local files = {
     process.step "no" { run = function() error("no") end } }]],
   ["processes/calls.lua"] = WORDS .. [[{ process.step "t" { async = true, run = function(job)
     job:signal("S", { x = 7 }) end } }]],
+  ["processes/called.lua"] = WORDS .. [[{ process.step "f" { async = true, run = "nothing" },
+    process.wait "w" { signal = "S-${n}" }, process.task "a" {} }]],
+  ["processes/pairs.lua"] = WORDS .. [[{ process.parallel {
+    { process.call "called" { with = { "n" } } },
+    { process.step "t" { async = true, run = function(job)
+      job:signal("S-" .. job.variables.n) end } } } }]],
 }
 
 local function only(...)
@@ -130,6 +136,14 @@ describe("a signal", function()
     assert.same({ "a 7 nil", "b 7 nil" }, standing())
   end)
 
+  it("reaches what an earlier command of a list has begun", function()
+    open("waits", "throws")
+    assert(engine:start { { "waits" }, { "throws", { variables = { x = 1 } } }, { "waits" } })
+    engine:drain()
+    assert.same({ "a 1 2", "d 1 nil" }, standing())
+    assert.equal(1, engine:subscriptions({ name = "S" }):count())
+  end)
+
   it("reaches many by jobs, each once", function()
     open("waits", "begins")
     local list = {}
@@ -191,6 +205,25 @@ describe("signals of several workers", function()
     assert.equal(150, count "a")
     assert.equal(4, count "b")
     assert.equal("1 instance has the signal\n", place.moonshift("signal", "S", "-C", place.path))
+    place.moonshift("check", "--store", "-C", place.path)
+    place.remove()
+  end)
+
+  it("reach what an earlier run of their lane has begun to wait for", function()
+    local place = executors.place { ["moonshift.lua"] = 'return { lane_scope = "root" }' }
+    for path, text in pairs(only("called", "pairs")) do
+      place.write(path, text)
+    end
+    place.write("handlers/nothing.lua", "return function() end")
+    local lines = {}
+    for n = 1, 40 do
+      lines[n] = ('{"variables":{"n":%d}}\n'):format(n)
+    end
+    place.write("pairs", table.concat(lines))
+    place.moonshift("process", "start", "pairs", "--from", place.path .. "/pairs", "-C", place.path)
+    place.moonshift("run", place.path, "--drain", "--workers", "2")
+    local tasks = place.moonshift("task", "list", "--limit", "1000", "--json", "-C", place.path)
+    assert.equal(40, select(2, tasks:gsub('"id"', "")))
     place.moonshift("check", "--store", "-C", place.path)
     place.remove()
   end)

@@ -332,9 +332,9 @@ bool process_walk_signal(struct process_walk *walk, struct engine *engine, struc
         .only = json_int(object, "only"),
         .until = TIME_NONE,
     };
-    bool done =
-        (!walk->cause.receivers || store_signal(engine->store, &one, engine_now(engine), error)) &&
-        process_walk_note(walk, engine, error);
+    bool done = (!walk->cause.receivers ||
+                 store_signal(engine->store, &one, NULL, engine_now(engine), error)) &&
+                process_walk_note(walk, engine, error);
     free(variables);
     return done;
 }

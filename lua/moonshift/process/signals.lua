@@ -79,10 +79,12 @@ end
 
 -- A unit that the store makes a job of for each receiver, or for this one.
 local function by_jobs(w, given, to)
-  table.insert(w.unit.signals, { name = given.name, variables = given.variables,
-    tenant = given.tenant, bare = given.async and 1 or nil,
+  local order = { name = given.name, variables = given.variables,
+    tenant = given.tenant, only = given.only, bare = given.async and 1 or nil,
     instance = to and to.inst.id, token = to and to.inst:number(to.token),
-    activity = to and to.token.at, process = to and to.inst.plan.key })
+    activity = to and to.token.at, process = to and to.inst.plan.key }
+  table.insert(w.unit.signals, order)
+  return order
 end
 
 -- What waits in this walk and has no row yet, and whatever else waits.
@@ -124,6 +126,7 @@ function signals.give(w, given)
     return nil
   end
   add_here(w, given, found)
+  by_jobs(w, given).given = 1 -- to what earlier runs have begun to wait for, and not written yet
   for i = #found, 1, -1 do
     local one = found[i]
     if one.inst then

@@ -172,10 +172,22 @@ function Driver:receivers(signal, tenant, only)
   return found
 end
 
+-- What waits elsewhere than in the instances of the unit, which has given the signal to those.
+local function beside(unit, rows)
+  local moved, found = { [0] = true }, {}
+  for _, one in ipairs(unit.instances) do
+    moved[one.id] = true
+  end
+  for _, row in ipairs(rows) do
+    found[#found + 1] = not moved[row.instance] and row or nil
+  end
+  return found
+end
+
 -- The causes of the jobs that give a signal.
-local function order(self, signal)
-  local to = signal.token and { signal } or self:receivers(signal.name, signal.tenant)
-  for _, row in ipairs(to) do
+local function order(self, unit, signal)
+  local to = signal.token and { signal } or self:receivers(signal.name, signal.tenant, signal.only)
+  for _, row in ipairs(signal.given and beside(unit, to) or to) do
     local start = row.instance == 0
     table.insert(self.orders, { kind = start and "start" or "signal", version = row.version,
       at = start and row.activity or nil, instance = not start and row.instance or nil,
@@ -289,7 +301,7 @@ function Driver:write(unit, cause)
   end
   self.units = self.units + 1
   for _, signal in ipairs(unit.signals) do
-    order(self, signal)
+    order(self, unit, signal)
   end
   for _, row in ipairs(unit.instances) do
     write_instance(self, row)

@@ -5,6 +5,7 @@
 #include "store/rules/process/lane.h"
 #include "store/rules/process/order.h"
 #include "store/rules/process/turn.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,8 @@ struct bringer {
 struct page {
     struct store *store;
     const struct unit_signal *signal;
-    json_t *variables; /* NULL: none */
+    const struct unit *unit; /* that has thrown it, or NULL */
+    json_t *variables;       /* NULL: none */
     struct bringer *list;
     size_t count;
     struct defined defined; /* what is said of the jobs of the handler before */
@@ -111,13 +113,27 @@ static bool bringer_make(struct page *page, const json_t *receiver, struct error
     return true;
 }
 
+/* The unit has given it to all that waits in the instances and turns that it moves, and has begun
+ * what it starts. */
+static bool has_it(const struct page *page, const json_t *receiver) {
+    const int64_t instance = json_int(receiver, "instance");
+    const int64_t turn = turn_of_token(json_int(receiver, "token"));
+    bool has = !instance;
+    for (size_t i = 0; !turn && i < page->unit->instance_count; i++)
+        has = has || page->unit->instances[i].id == instance;
+    for (size_t i = 0; turn && i < page->unit->turn_count; i++)
+        has = has || page->unit->turns[i].id == turn;
+    return has;
+}
+
 static bool bringers_make(struct page *page, const json_t *receivers, bool starts,
                           struct error *error) {
     size_t i;
     json_t *receiver;
     bool done = true;
     json_array_foreach(receivers, i, receiver) {
-        if (starts == (json_int(receiver, "instance") == 0))
+        if (starts == (json_int(receiver, "instance") == 0) &&
+            !(page->signal->given && has_it(page, receiver)))
             done = done && bringer_make(page, receiver, error);
     }
     return done;
@@ -171,13 +187,15 @@ static bool page_give(struct page *page, const json_t *receivers, time_ms now,
     if (!page->list)
         return db_no_memory(&page->store->db, error);
     return (!text || page->variables) && page_create(page, receivers, now, error) &&
-           (count < PAGE || rest_order(page, json_array_get(receivers, count - 1), now, error));
+           (count < PAGE || page->signal->given ||
+            rest_order(page, json_array_get(receivers, count - 1), now, error));
 }
 
-bool store_signal(struct store *store, const struct unit_signal *one, time_ms now,
-                  struct error *error) {
-    struct page page = {.store = store, .signal = one};
-    json_t *receivers = one->token ? receiver_of(one) : signal_receivers(store, one, PAGE, error);
+bool store_signal(struct store *store, const struct unit_signal *one, const struct unit *unit,
+                  time_ms now, struct error *error) {
+    struct page page = {.store = store, .signal = one, .unit = unit};
+    const int most = one->given ? INT_MAX : PAGE;
+    json_t *receivers = one->token ? receiver_of(one) : signal_receivers(store, one, most, error);
     bool done = receivers && page_give(&page, receivers, now, error);
     page_clear(&page);
     json_decref(receivers);

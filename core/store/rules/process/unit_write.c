@@ -313,7 +313,7 @@ static bool write_signals(struct store *store, const struct unit *unit, bool nam
     bool done = true;
     for (size_t i = 0; done && i < unit->signal_count; i++)
         if ((unit->signals[i].token != 0) == named)
-            done = store_signal(store, &unit->signals[i], now, error);
+            done = store_signal(store, &unit->signals[i], unit, now, error);
     return done;
 }
 
