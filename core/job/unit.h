@@ -86,6 +86,7 @@ struct unit_wait {
 struct unit_subscription {
     int64_t instance, token, version;
     const char *kind, *name, *key, *activity; /* key "": any */
+    int64_t priority; /* of the job that brings a signal; TIME_NONE: the model gives none */
 };
 
 struct unit_task {

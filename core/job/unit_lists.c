@@ -17,10 +17,15 @@ static const struct unit_member wait_members[] = {
     MEMBER(wait, NUMBER, task),     {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member subscription_members[] = {
-    MEMBER(subscription, NUMBER, instance), MEMBER(subscription, NUMBER, token),
-    MEMBER(subscription, NUMBER, version),  MEMBER(subscription, TEXT, kind),
-    MEMBER(subscription, TEXT, name),       MEMBER(subscription, TEXT, key),
-    MEMBER(subscription, TEXT, activity),   {NULL, UNIT_NUMBER, 0},
+    MEMBER(subscription, NUMBER, instance),
+    MEMBER(subscription, NUMBER, token),
+    MEMBER(subscription, NUMBER, version),
+    MEMBER(subscription, TEXT, kind),
+    MEMBER(subscription, TEXT, name),
+    MEMBER(subscription, TEXT, key),
+    MEMBER(subscription, TEXT, activity),
+    MEMBER(subscription, TIME, priority),
+    {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member task_members[] = {
     MEMBER(task, NUMBER, instance), MEMBER(task, NUMBER, token),   MEMBER(task, TEXT, activity),

@@ -262,6 +262,7 @@ CREATE INDEX body_turn_body ON body_turn(body, id);
 CREATE TABLE subscription( -- key '': any; of a start event: instance 0, and the version as token
   kind TEXT, name TEXT, key TEXT, instance INT, token INT, version INT NOT NULL,
   activity TEXT NOT NULL, created INT NOT NULL,
+  priority INT, -- that the model gives what brings a signal; absent: it gives none
   PRIMARY KEY(kind, name, key, instance, token)) WITHOUT ROWID, STRICT;
 CREATE INDEX subscription_instance ON subscription(instance, token);
 CREATE TABLE kept_message( -- for what will wait for it; key '': only for what takes any key

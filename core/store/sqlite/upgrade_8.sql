@@ -44,3 +44,6 @@ CREATE INDEX body_turn_body ON body_turn(body, id);
 
 -- A change of a task calls listeners of its process.
 ALTER TABLE user_task ADD COLUMN listens INT NOT NULL DEFAULT 0;
+
+-- The job that brings a signal has the priority of what waits for it.
+ALTER TABLE subscription ADD COLUMN priority INT;

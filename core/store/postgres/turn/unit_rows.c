@@ -60,7 +60,7 @@ static const char *const kinds[] = {
     [ROWS_VALUES_END] = ALL_END("DELETE FROM large_value", "large_value"),
     [ROWS_VALUE_ENDS] = ONE_ENDS("DELETE FROM large_value", "large_value", "n"),
     [ROWS_SUBSCRIPTION] = "INSERT INTO subscription(" SUBSCRIPTION_COLUMNS ") SELECT " EACH4 ", "
-                          EACH4 " ON CONFLICT DO NOTHING",
+                          EACH4 ", " EACH " ON CONFLICT DO NOTHING",
     [ROWS_TASK] = "INSERT INTO user_task(" TASK_COLUMNS ") SELECT " EACH4 ", " EACH4 ", " EACH4,
     [ROWS_SEARCHED_TEXT] = SEARCHED("text"),
     [ROWS_SEARCHED_NUMBER] = SEARCHED("number"),

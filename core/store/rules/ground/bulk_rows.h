@@ -77,7 +77,8 @@ enum unit_rows {
     ROWS_SEARCHED_ENDS,
     ROWS_VALUES_END, /* instance; or with the number of a value */
     ROWS_VALUE_ENDS,
-    ROWS_SUBSCRIPTION,  /* instance, token, kind, name, key, version, activity, created */
+    ROWS_SUBSCRIPTION,  /* instance, token, kind, name, key, version, activity, created,
+                           priority */
     ROWS_TASK,          /* instance, token, id, activity, name, assignee, candidates, due, priority,
                            created, form, listens */
     ROWS_SEARCHED_TEXT, /* instance, name, value; it takes the place of the one before */

@@ -167,7 +167,8 @@ static bool events_create(struct store *store, const struct starts *starts, time
                                               .kind = start_text_of(event, "kind"),
                                               .name = start_text_of(event, "name"),
                                               .key = start_text_of(event, "key"),
-                                              .activity = start_text_of(event, "activity")};
+                                              .activity = start_text_of(event, "activity"),
+                                              .priority = TIME_NONE};
         if (!subscription_write(store, &one, now, error) || !message_give(store, &one, now, error))
             return false;
     }

@@ -9,9 +9,9 @@ bool subscription_write(struct store *store, const struct unit_subscription *one
                         struct error *error) {
     return unit_row(store, error, ROWS_SUBSCRIPTION,
                     "INSERT INTO subscription(" SUBSCRIPTION_COLUMNS
-                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
-                    "iitttiti", one->instance, one->token, one->kind, one->name,
-                    one->key ? one->key : "", one->version, one->activity, now);
+                    ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
+                    "iitttitiT", one->instance, one->token, one->kind, one->name,
+                    one->key ? one->key : "", one->version, one->activity, now, one->priority);
 }
 
 bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,

@@ -7,7 +7,8 @@
 #include "store/rules/ground/state.h"
 #include "store/rules/process/turn.h"
 
-#define SUBSCRIPTION_COLUMNS "instance, token, kind, name, key, version, activity, created"
+#define SUBSCRIPTION_COLUMNS                                                                       \
+    "instance, token, kind, name, key, version, activity, created, priority"
 /* What waits for a message, and start events. */
 #define RECEIVER(key)                                                                              \
     "s.instance, s.token, s.version, s.activity, s.key, " key " AS business, v.key AS process"
