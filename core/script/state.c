@@ -195,6 +195,12 @@ int state_protect(lua_State *L) {
     return lua_gettop(L);
 }
 
+int state_hold(lua_State *L) {
+    lua_settop(L, 1);
+    lua_rawseti(L, LUA_REGISTRYINDEX, state_of(L)->held);
+    return 0;
+}
+
 static int set_up(lua_State *L) {
     struct state *state = lua_touserdata(L, 1);
     if (!state->borrowed)

@@ -73,6 +73,10 @@ int state_call_until(struct state *state, lua_CFunction body, void *arg, int arg
 /* A native: pcall, except that what it has caught and is raised again keeps its traceback. */
 int state_protect(lua_State *L);
 
+/* A native: hold(value) is raised instead of what state_protect has caught last, whose traceback it
+ * keeps. */
+int state_hold(lua_State *L);
+
 /* Whether the running code must stop now, and why. */
 enum stop state_due(struct state *state);
 /* For natives that wait: raises if the running code must stop now. */

@@ -106,10 +106,11 @@ static int walk_speak(lua_State *L) {
 }
 
 void walk_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {
-        {"frame", walk_frame},   {"next_id", walk_next_id}, {"now", walk_now},
-        {"again", walk_again},   {"kept", walk_kept},       {"begin", walk_begin},
-        {"call", state_protect}, {"speak", walk_speak},     {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"frame", walk_frame},   {"next_id", walk_next_id},
+                                         {"now", walk_now},       {"again", walk_again},
+                                         {"kept", walk_kept},     {"begin", walk_begin},
+                                         {"call", state_protect}, {"hold", state_hold},
+                                         {"speak", walk_speak},   {NULL, NULL}};
     script_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(&script->settings->write).zone);

@@ -33,6 +33,25 @@ local files = {
       <c:taskListener event="timeout" id="nag" class="heard"><timerEventDefinition>
         <timeDuration>PT1H</timeDuration></timerEventDefinition></c:taskListener>
     </extensionElements></userTask></process></definitions>]],
+  ["processes/broken.lua"] = WORDS .. [[{
+    on_end = "broken",
+    process.task "approve" { on_create = "heard", on_complete = { "heard", "broken" },
+      on_timeout = { after = "PT1H", run = "broken", id = "nag" } },
+    process.choose "way" {
+      { otherwise = true, listeners = "broken", process.pass "done" {} } } }]],
+  ["handlers/broken.lua"] = [[return function(job)
+    local how = job.variables.how
+    if how == "table" then
+      error { message = "no answer", permanent = true }
+    elseif how == "copy" then
+      job.variables.order.total = 2
+    elseif how == job.event then
+      local function inside()
+        error("no answer", 0)
+      end
+      inside()
+    end
+  end]],
   ["handlers/heard.lua"] = [[return function(job)
     local list, task = job.variables.heard or require("moonshift").array {}, job.task or {}
     list[#list + 1] = ("%s %s %s %s"):format(job.event or job.activity, task.assignee or "-",
@@ -163,12 +182,69 @@ describe("a listener of a user task", function()
     start "sore"
     local fine, message = engine:correlate("stop")
     assert.is_nil(fine)
-    assert.matches("approve: BPMN error no is thrown where the task goes", message, 1, true)
+    assert.matches("approve/delete 1: BPMN error no is thrown where the task goes", message, 1,
+      true)
     assert.equal("approve", engine:at(id)[1])
+  end)
+
+  local function failure_of(how)
+    id = assert(engine:start("broken", { variables = { how = how, order = { total = 1 } } }))
+    return select(2, engine:complete(engine:tasks({ instance = id }):one().id))
+  end
+
+  it("is named by its place where it fails", function()
+    assert.equal("approve/complete 2: no answer", failure_of "complete")
+    assert.equal("broken/end 1: no answer", failure_of "end")
+    assert.matches("^[^/]+/take 1: no answer$", failure_of "take")
+    assert.equal("approve/complete 2: no answer", failure_of "table")
+    assert.matches("^approve/complete 2: the table in the variable order was changed",
+      failure_of "copy")
+  end)
+
+  it("is named by its place in its job and incident, with its own stack", function()
+    for how, retries in pairs { timeout = 2, table = 0 } do
+      id = assert(engine:start("broken", { variables = { how = how } }))
+      engine:advance "PT1H"
+      engine:drain()
+      local job = engine:job(engine:jobs({ instance = tostring(id) }):one().id)
+      assert.same({ "approve/timeout nag: no answer", retries }, { job.message, job.retries })
+      assert.matches("handlers/broken.lua", job.stack, 1, true)
+      assert.matches("approve/timeout nag: no answer", engine:why(job.id), 1, true)
+    end
+    assert.equal("approve/timeout nag: no answer", engine:incidents():one().message)
+  end)
+
+  it("has timers that the instance names beside what may come instead", function()
+    start "approval"
+    assert.equal(('"approve" waits for its user task %d (ann), or for message "stop", '
+      .. 'its timeout "nag" comes at 2026-01-01T00:10:00.000Z, '
+      .. 'its timeout "timeout2" comes at 2026-01-01T01:00:00.000Z'):format(task),
+      (engine:why_instance(id)))
   end)
 end)
 
 describe("listeners of tasks and executors", function()
+  it("are named by their places where they fail", function()
+    local place = executors.place { retry = "R1/PT0S" }
+    place.write("processes/order.lua", WORDS .. [[{
+      process.each "item" { times = 6, parallel = true,
+        process.task "look" { on_timeout = { after = "PT0S", run = "bad", id = "nag" } } } }]])
+    place.write("handlers/bad.lua", [[return function() error("no answer", 0) end]])
+    place.executor("--workers", "4")
+    for _ = 1, 5 do
+      place.moonshift("process", "start", "order", "-C", place.path)
+    end
+    process.await("incidents", 60, function()
+      local _, count = place.moonshift("incident", "list", "--json"):gsub(
+        '"message":"look/timeout nag: no answer"', "")
+      return count == 30
+    end)
+    local instance = place.moonshift("instance", "list", "--json"):match '"id":(%d+)'
+    local why = place.moonshift("instance", "why", instance)
+    assert.matches('its timeout "nag" comes at ', why, 1, true)
+    place.remove()
+  end)
+
   it("are called once by commands, timers and people beside each other", function()
     local place = executors.place {}
     place.write("processes/order.lua", WORDS .. [[{

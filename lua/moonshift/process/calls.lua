@@ -257,7 +257,7 @@ end
 
 local function no_handler(inst, token, callout)
   error(("%s: %s of the process %s has no handler (looked for %s)"):format("missing handler",
-    token.at, inst.plan.key, table.concat(callout.names, ", ")), 0)
+    callout.place or token.at, inst.plan.key, table.concat(callout.names, ", ")), 0)
 end
 
 local function function_of(w, inst, token, callout)
@@ -311,10 +311,36 @@ local function take_reads(token, note)
   end
 end
 
+-- The failure of a listener with its place before the message.
+local function named(place, failure)
+  if type(failure) == "string" then
+    return place .. ": " .. failure
+  elseif type(failure) ~= "table" or type(rawget(failure, "message")) ~= "string" then
+    return failure
+  end
+  local made = {}
+  for name, value in next, failure do
+    made[name] = value
+  end
+  made.message = place .. ": " .. failure.message
+  return made
+end
+
+-- Raises what a call has raised; its stack stays that of the call.
+local function fail(w, place, failure)
+  if place then
+    failure = named(place, failure)
+    if w.context.hold then
+      w.context.hold(failure)
+    end
+  end
+  error(failure, 0)
+end
+
 -- Keeps what a call has given. The result is data only where something becomes of it.
 local function finish(w, call, key, wanted, ok, result)
   if ok then
-    variables.check_copies(call.token, call.note)
+    variables.check_copies(call.token, call.note, call.place)
     if call.note.result_name or wanted then
       local name = call.note.result_name
       result = variables.copy(result, name or "of a mapping", call.inst, call.token)
@@ -324,7 +350,7 @@ local function finish(w, call, key, wanted, ok, result)
     kept.keep(w, key, call.note, result)
     return result
   elseif not calls.is_thrown(result) then
-    error(result, 0)
+    fail(w, call.place, result)
   end
   kept.keep(w, key, call.note, nil, result)
   return nil, result
@@ -345,7 +371,7 @@ function calls.run(w, inst, token, step, callout, place, event, about)
   end
   w.here = token
   local call = call_of(w, inst, token, step, event)
-  call.about, call.fields = about, callout.fields
+  call.about, call.fields, call.place = about, callout.fields, callout.place
   if place == "run" then
     call.note.result_name = step.result
     take_reads(token, call.note)

@@ -152,10 +152,12 @@ function compile.callout(c, behaviour, where)
   return out
 end
 
-local function callouts(c, behaviours, where)
+-- What listeners of an event call. Failures name each by its place, as "approve/complete 1".
+local function callouts(c, behaviours, where, event)
   local list = {}
   for i, behaviour in ipairs(behaviours or {}) do
     list[i] = compile.callout(c, behaviour, where)
+    list[i].place = ("%s/%s %d"):format(where.id or where.key, event, i)
   end
   return list[1] and list
 end
@@ -227,10 +229,10 @@ end
 
 local function listeners_of(c, step, node)
   local listeners = node.listeners or {}
-  step.starts = callouts(c, listeners.start, node)
-  step.ends = callouts(c, listeners["end"], node)
+  step.starts = callouts(c, listeners.start, node, "start")
+  step.ends = callouts(c, listeners["end"], node, "end")
   for _, event in ipairs { "create", "assignment", "update", "complete", "delete" } do
-    step["on_" .. event] = callouts(c, listeners[event], node)
+    step["on_" .. event] = callouts(c, listeners[event], node, event)
   end
   step.hears_changes = step.on_update or step.on_assignment
 end
@@ -246,6 +248,7 @@ local function timeouts_of(c, step, node)
       event = { kind = "timer", interrupting = false, timer = { kind = one.timer.kind,
         text = compile.value(c, one.timer.text, node) } },
     }
+    step.timeouts[i].call_out.place = ("%s/timeout %s"):format(node.id, one.id)
   end
   step.is_scope = step.is_scope or step.timeouts ~= nil
 end
@@ -315,7 +318,7 @@ end
 
 local function flow_of(c, plan, flow)
   return { id = flow.id, to = plan.steps[flow.to], when = compile.value(c, flow.when, flow),
-    default = flow.default, takes = callouts(c, flow.listeners, flow) }
+    default = flow.default, takes = callouts(c, flow.listeners, flow, "take") }
 end
 
 local function steps_named(plan, ids)
@@ -387,8 +390,8 @@ local function make(graph)
   plan.search = graph.search and graph.search[1] and set_of(graph.search)
   plan.notes = plan.search or plan.conditions
   local listeners = graph.listeners or {}
-  plan.starts = callouts(c, listeners.start, graph)
-  plan.ends = callouts(c, listeners["end"], graph)
+  plan.starts = callouts(c, listeners.start, graph, "start")
+  plan.ends = callouts(c, listeners["end"], graph, "end")
   return plan
 end
 

@@ -212,7 +212,8 @@ end
 local function context_of(self)
   local natives = self.natives
   local context = {
-    zone = natives.walk.zone, call = natives.walk.call, speak = natives.walk.speak,
+    zone = natives.walk.zone, call = natives.walk.call, hold = natives.walk.hold,
+    speak = natives.walk.speak,
     encode = rules.encode, decode = rules.decode,
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
     turns_outside = TURNS_OUTSIDE,

@@ -370,13 +370,14 @@ function variables.replay(inst, token, note)
   end
 end
 
--- Raises if the call has changed a table that it has read, and has not assigned it.
-function variables.check_copies(token, note)
+-- Raises if the call has changed a table that it has read, and has not assigned it. `place` names
+-- the call; nil: by its activity.
+function variables.check_copies(token, note, place)
   for name, made in pairs(note.copies or NONE) do
     local now = variables.get(token, name)
     if not variables.equal(made[1], made[2]) and not variables.equal(made[1], now) then
       error(("%s: the table in the variable %s was changed, but not assigned "
-        .. "(after changing it, write: variables.%s = …)"):format(token.at, name, name), 0)
+        .. "(after changing it, write: variables.%s = …)"):format(place or token.at, name, name), 0)
     end
   end
 end

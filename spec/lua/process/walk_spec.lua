@@ -324,6 +324,13 @@ describe("the walk", function()
     assert.equal("missing handler: a of the process p has no handler (looked for a/b, b)", message)
   end)
 
+  it("names a listener whose handler is missing by its place", function()
+    local d = store({ a = { kind = "service", behaviour = { expression = "${1}" },
+      listeners = { ["end"] = { { names = { "b" } } } } } }, { "s -> a -> e" })
+    local _, message = pcall(d.start, d, "p")
+    assert.equal("missing handler: a/end 1 of the process p has no handler (looked for b)", message)
+  end)
+
   it("stops a cycle without a wait state, and names it", function()
     local d = store({}, { "s -> a -> b -> c -> a" })
     local ok, message = pcall(d.start, d, "p")

@@ -196,6 +196,14 @@ static bool is_watch(const json_t *place) {
     return strncmp(json_text(place, "state"), "on ", 3) == 0;
 }
 
+/* The id of a listener of a task that this timer calls, behind which the task waits on; NULL: the
+ * watch is another one. The mark is of graph.lua. */
+static const char *timeout_of(const json_t *watch) {
+    static const char mark[] = "#timeout-";
+    const char *at = strstr(json_text(watch, "activity"), mark);
+    return at ? at + sizeof mark - 1 : NULL;
+}
+
 /* A date that has come and has not been met: what its timer waits for. */
 static bool say_overdue(struct looker *looker, int64_t id) {
     json_t *why = store_why(looker->store, id, looker->now, looker->error);
@@ -208,7 +216,7 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
     char date[TIME_TEXT_SIZE];
     int64_t id, token = json_int(watch, "token");
     time_ms due = TIME_NONE;
-    const char *state = json_text(watch, "state");
+    const char *state = json_text(watch, "state"), *timeout = timeout_of(watch);
     if (strcmp(state, "on message") == 0 || strcmp(state, "on signal") == 0)
         return say_subscribed(looker, token);
     if (strcmp(state, "on condition") == 0) {
@@ -219,11 +227,15 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
     if (found != YES)
         return found == NO && say_stuck(looker);
     time_format(due, date);
-    text_add(&looker->text, " until %s", date);
+    if (timeout)
+        text_add(&looker->text, " its timeout \"%s\" comes at %s", timeout, date);
+    else
+        text_add(&looker->text, " until %s", date);
     return due > looker->now || say_overdue(looker, id);
 }
 
-/* What may come instead: ", or until 2026-03-01T…". */
+/* What may come instead: ", or until 2026-03-01T…"; and beside: ", its timeout \"nag\" comes at …".
+ */
 static bool say_watches(struct looker *looker, const json_t *place) {
     bool first = strcmp(json_text(place, "state"), "event") == 0, fine = true;
     size_t i;
@@ -231,7 +243,8 @@ static bool say_watches(struct looker *looker, const json_t *place) {
     json_array_foreach(looker->places, i, watch) {
         if (!fine || !is_watch(watch) || json_int(watch, "scope") != json_int(place, "token"))
             continue;
-        text_add(&looker->text, "%s", first ? "" : ", or");
+        if (!first)
+            text_add(&looker->text, timeout_of(watch) ? "," : ", or");
         first = false;
         fine = say_watch(looker, watch);
     }

@@ -192,8 +192,8 @@ function user.cancel(w, inst, token, step)
   for i, callout in ipairs(not w.skip_listeners and step.on_delete or {}) do
     local _, thrown = calls.run(w, inst, token, step, callout, "delete" .. i, "delete", row)
     if thrown then
-      error(("%s: %s is thrown where the task goes (expected no BPMN error there)"):format(step.id,
-        tostring(thrown)), 0)
+      error(("%s: %s is thrown where the task goes (expected no BPMN error there)"):format(
+        callout.place, tostring(thrown)), 0)
     end
   end
 end
