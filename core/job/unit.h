@@ -142,6 +142,7 @@ struct unit_signal {
     time_ms until;                  /* which have waited since then; TIME_NONE: all */
     int64_t instance, token;        /* the one that gets it; token 0: all do */
     const char *activity, *process; /* of that one: where it waits, and its key */
+    int64_t priority;               /* of that one's job; TIME_NONE: the model gives none */
 };
 
 /* Zero-initialise its members; free with unit_free. */

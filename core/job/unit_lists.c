@@ -58,7 +58,8 @@ static const struct unit_member signal_members[] = {
     MEMBER(signal, NUMBER, after), MEMBER(signal, NUMBER, after_token),
     MEMBER(signal, TIME, until),   MEMBER(signal, NUMBER, instance),
     MEMBER(signal, NUMBER, token), MEMBER(signal, TEXT, activity),
-    MEMBER(signal, TEXT, process), {NULL, UNIT_NUMBER, 0},
+    MEMBER(signal, TEXT, process), MEMBER(signal, TIME, priority),
+    {NULL, UNIT_NUMBER, 0},
 };
 
 static const struct unit_member searched_members[] = {

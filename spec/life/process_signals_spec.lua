@@ -20,6 +20,20 @@ local files = {
     process.step "no" { run = function() error("no") end } }]],
   ["processes/calls.lua"] = WORDS .. [[{ process.step "t" { async = true, run = function(job)
     job:signal("S", { x = 7 }) end } }]],
+  ["processes/ranked.lua"] = WORDS .. [[{ priority = 5, process.parallel {
+    { process.wait "w" { signal = "S", priority = "${rank}" } },
+    { process.task "a" { on_signal = { "S", process.task "b" {} } } } } }]],
+  ["processes/early.lua"] = WORDS .. [[{ priority = 6, process.start "s" { signal = "S" } }]],
+  ["processes/tells.bpmn"] = [[<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+    xmlns:camunda="http://camunda.org/schema/1.0/bpmn" targetNamespace="t"><signal id="x" name="S"/>
+    <process id="tells" isExecutable="true" camunda:jobPriority="4"><startEvent id="s"/>
+      <sequenceFlow id="f1" sourceRef="s" targetRef="p"/><parallelGateway id="p"/>
+      <sequenceFlow id="f2" sourceRef="p" targetRef="w"/><intermediateCatchEvent id="w">
+        <signalEventDefinition signalRef="x"/></intermediateCatchEvent>
+      <sequenceFlow id="f3" sourceRef="w" targetRef="e"/><endEvent id="e"/>
+      <sequenceFlow id="f4" sourceRef="p" targetRef="t"/><endEvent id="t">
+        <signalEventDefinition signalRef="x" camunda:async="true"/></endEvent>
+    </process></definitions>]],
   ["processes/called.lua"] = WORDS .. [[{ process.step "f" { async = true, run = "nothing" },
     process.wait "w" { signal = "S-${n}" }, process.task "a" {} }]],
   ["processes/pairs.lua"] = WORDS .. [[{ process.parallel {
@@ -31,7 +45,9 @@ local files = {
 local function only(...)
   local some = {}
   for _, name in ipairs { ... } do
-    some["processes/" .. name .. ".lua"] = files["processes/" .. name .. ".lua"]
+    local path = "processes/" .. name .. ".lua"
+    path = files[path] and path or "processes/" .. name .. ".bpmn"
+    some[path] = files[path]
   end
   return some
 end
@@ -142,6 +158,28 @@ describe("a signal", function()
     engine:drain()
     assert.same({ "a 1 2", "d 1 nil" }, standing())
     assert.equal(1, engine:subscriptions({ name = "S" }):count())
+  end)
+
+  it("has the priority of each receiver where jobs give it", function()
+    open("ranked", "early", "tells")
+    assert(engine:start("ranked", { variables = { rank = 8 } }))
+    assert(engine:start("ranked", { variables = { rank = 0 } }))
+    assert(engine:start("tells"))
+    local function waiting()
+      local list = {}
+      for _, job in ipairs(engine:jobs():list()) do
+        local key = job.handler:match("^process/(.-):command$")
+        list[#list + 1] = ("%s %d"):format(key, job.priority)
+      end
+      table.sort(list)
+      return list
+    end
+    assert.same({ "early 6", "ranked 0", "ranked 5", "ranked 5", "ranked 8", "tells 4" }, waiting())
+    engine:drain()
+    assert(engine:start("ranked", { variables = { rank = 8 } }))
+    engine:definition("process/ranked:command"):override_priority(70)
+    assert(engine:start("tells"))
+    assert.same({ "early 6", "ranked 70", "ranked 70", "tells 4" }, waiting())
   end)
 
   it("reaches many by jobs, each once", function()

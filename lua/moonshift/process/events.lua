@@ -86,7 +86,7 @@ function events.await_signal(w, inst, token, step, state)
   local name = name_of(w, inst, token, step)
   token.more = not step.event.name.constant and name or nil
   w:await(inst, token, state, w.unit.subscriptions, { kind = "signal", name = name, key = "",
-    version = inst.version, activity = step.id })
+    version = inst.version, activity = step.id, priority = w:priority(inst, token, step.priority) })
 end
 
 local AWAIT = { message = events.await_message, signal = events.await_signal,

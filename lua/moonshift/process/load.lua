@@ -197,7 +197,7 @@ function Folder:version_of(graph, hash)
     timers = starts.timers(graph, self.now(), function(at, message)
       told:refuse(at, message)
     end),
-    events = starts.events(graph),
+    events = starts.events(graph, self.now()),
   }
 end
 

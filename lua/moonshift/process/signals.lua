@@ -82,7 +82,8 @@ local function by_jobs(w, given, to)
   local order = { name = given.name, variables = given.variables,
     tenant = given.tenant, only = given.only, bare = given.async and 1 or nil,
     instance = to and to.inst.id, token = to and to.inst:number(to.token),
-    activity = to and to.token.at, process = to and to.inst.plan.key }
+    activity = to and to.token.at, process = to and to.inst.plan.key,
+    priority = to and to.token.fresh.priority }
   table.insert(w.unit.signals, order)
   return order
 end

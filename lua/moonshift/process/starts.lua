@@ -99,14 +99,15 @@ function starts.timers(graph, now, refuse)
   return list
 end
 
--- events(graph) -> { { kind, name, key, activity }, … }
-function starts.events(graph)
-  local list = rules.array {}
+-- events(graph, now) -> { { kind, name, key, activity, priority }, … }
+function starts.events(graph, now)
+  local list, scope = rules.array {}, scope_at(now)
   each_start(graph, function(node)
     local event = node.event
     if event and (event.kind == "message" or event.kind == "signal") then
       list[#list + 1] = { kind = event.kind, name = event.name, key = event.key or "",
-        activity = node.id }
+        activity = node.id,
+        priority = event.kind == "signal" and priority_of(graph, node, scope) or nil }
     end
   end)
   return list

@@ -15,10 +15,11 @@ enum { PAGE = 500 }; /* receivers that get their jobs in one transaction */
 /* ---- what waits ---- */
 
 static json_t *receiver_read(struct row *row) {
-    return json_pack("{sI sI sI ss ss sI}", "instance", (json_int_t)row_int(row, 0), "token",
+    json_t *priority = row_null(row, 6) ? NULL : json_integer(row_int(row, 6));
+    return json_pack("{sI sI sI ss ss sI so*}", "instance", (json_int_t)row_int(row, 0), "token",
                      (json_int_t)row_int(row, 1), "version", (json_int_t)row_int(row, 2),
                      "activity", row_text(row, 3), "process", row_text(row, 4), "root",
-                     (json_int_t)row_int(row, 5));
+                     (json_int_t)row_int(row, 5), "priority", priority);
 }
 
 json_t *signal_receivers(struct store *store, const struct unit_signal *one, int limit,
@@ -26,7 +27,8 @@ json_t *signal_receivers(struct store *store, const struct unit_signal *one, int
     json_t *list = json_array();
     struct row *rows = db_query(
         &store->db, error,
-        "SELECT s.instance, s.token, s.version, s.activity, v.key, coalesce(i.root, s.instance)"
+        "SELECT s.instance, s.token, s.version, s.activity, v.key, coalesce(i.root, s.instance),"
+        " s.priority"
         " FROM subscription s JOIN process_version v ON v.id=s.version"
         " JOIN process p ON p.key=v.key LEFT JOIN instance i ON i.id=s.instance"
         " WHERE s.kind='signal' AND s.name=?1 AND s.key='' AND (s.instance, s.token)>(?2, ?3)"
@@ -81,10 +83,20 @@ static int64_t lane_for(const struct page *page, const json_t *receiver) {
     return job_instance_lane(json_int(receiver, whose));
 }
 
-/* Those of one process often stand one behind the other. */
-static bool define(struct page *page, struct bringer *one, struct error *error) {
+/* Those of one process often stand one behind the other. The priority of what waits goes before
+ * that of the definition, and an override before both. */
+static bool define(struct page *page, struct bringer *one, const json_t *receiver,
+                   struct error *error) {
+    const json_t *priority = json_object_get(receiver, "priority");
     bool same = page->count && strcmp(one[-1].handler, one->handler) == 0;
-    return same || defined_read(page->store, one->handler, &page->defined, error);
+    if (!same && !defined_read(page->store, one->handler, &page->defined, error))
+        return false;
+    one->spec.priority_given = priority && page->store->rules->produce_priorities;
+    if (one->spec.priority_given)
+        one->spec.job.priority = json_integer_value(priority);
+    defined_apply(&page->defined, page->store, &one->spec);
+    one->spec.priority_given = false;
+    return true;
 }
 
 static bool bringer_make(struct page *page, const json_t *receiver, struct error *error) {
@@ -104,9 +116,8 @@ static bool bringer_make(struct page *page, const json_t *receiver, struct error
     one->payload = cause ? json_write(cause, &one->spec.job.payload_size) : NULL;
     one->spec.job.payload = one->payload;
     json_decref(cause);
-    if (!one->payload || !define(page, one, error))
+    if (!one->payload || !define(page, one, receiver, error))
         return one->payload ? false : db_no_memory(&page->store->db, error);
-    defined_apply(&page->defined, page->store, &one->spec);
     if (page->count)
         one[-1].spec.next = &one->spec;
     page->count++;
@@ -173,9 +184,10 @@ static bool rest_order(const struct page *page, const json_t *last, time_ms now,
 
 /* The one that gets it, as signal_receivers has it. */
 static json_t *receiver_of(const struct unit_signal *one) {
-    return json_pack("[{sI sI ss ss sI}]", "instance", (json_int_t)one->instance, "token",
+    json_t *priority = one->priority == TIME_NONE ? NULL : json_integer(one->priority);
+    return json_pack("[{sI sI ss ss sI so*}]", "instance", (json_int_t)one->instance, "token",
                      (json_int_t)one->token, "activity", one->activity, "process", one->process,
-                     "root", (json_int_t)one->instance);
+                     "root", (json_int_t)one->instance, "priority", priority);
 }
 
 static bool page_give(struct page *page, const json_t *receivers, time_ms now,

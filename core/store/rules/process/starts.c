@@ -162,13 +162,15 @@ static bool events_create(struct store *store, const struct starts *starts, time
     size_t i;
     json_t *event;
     json_array_foreach(json_object_get(starts->process, "events"), i, event) {
-        const struct unit_subscription one = {.token = starts->to,
-                                              .version = starts->to,
-                                              .kind = start_text_of(event, "kind"),
-                                              .name = start_text_of(event, "name"),
-                                              .key = start_text_of(event, "key"),
-                                              .activity = start_text_of(event, "activity"),
-                                              .priority = TIME_NONE};
+        const json_t *priority = json_object_get(event, "priority");
+        const struct unit_subscription one = {
+            .token = starts->to,
+            .version = starts->to,
+            .kind = start_text_of(event, "kind"),
+            .name = start_text_of(event, "name"),
+            .key = start_text_of(event, "key"),
+            .activity = start_text_of(event, "activity"),
+            .priority = json_is_integer(priority) ? json_integer_value(priority) : TIME_NONE};
         if (!subscription_write(store, &one, now, error) || !message_give(store, &one, now, error))
             return false;
     }
