@@ -380,6 +380,7 @@ function Job:cancelled() end
 ---@field fields table the fields of the activity, or of the listener
 ---@field event? string of a listener: start, end, take, or one of a task such as create
 ---@field task? table of a listener of a user task: assignee, name, priority, due
+---@field variable? { name: string, value: any } of a listener of variables; the value that was set
 ---@field called? table where variables are mapped by code: those of the called instance
 ---@field loop? table of a repeated activity: index, item, done, open
 ---@field received? any the message that came

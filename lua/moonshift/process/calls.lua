@@ -67,15 +67,26 @@ function Fields.event(call)
   return call.event
 end
 
-local MAPS = { input = true, output = true } -- events of what maps variables of a called instance
+-- What calls of these events are about; listeners of other events are about a task.
+local ABOUT = { input = "called", output = "called", variable_create = "variable",
+  variable_update = "variable", variable_delete = "variable" }
+
+local function about_what(call, what)
+  return (ABOUT[call.event] or "task") == what and call.about or nil
+end
 
 function Fields.task(call)
-  return not MAPS[call.event] and call.about or nil
+  return about_what(call, "task")
 end
 
 -- The variables that a called instance gets so far, or has at its end.
 function Fields.called(call)
-  return MAPS[call.event] and call.about or nil
+  return about_what(call, "called")
+end
+
+-- The variable { name, value } that a listener hears of.
+function Fields.variable(call)
+  return about_what(call, "variable")
 end
 
 function Fields.received(call)
@@ -360,7 +371,7 @@ local WANTED = { mapping = true, input = true, output = true } -- places whose r
 
 -- run(w, inst, token, step, callout, place, event, about) -> result, or nil and the BPMN error that
 -- was thrown. `place` names the call in its activity. `about` is the task of a listener, which may
--- change it, or has the variables of a called instance.
+-- change it, the variable that it hears of, or has the variables of a called instance.
 function calls.run(w, inst, token, step, callout, place, event, about)
   if callout.is_value and not callout.ask then
     return callout.constant

@@ -227,6 +227,18 @@ local function event_of(c, node)
   } or { kind = "none", interrupting = true }
 end
 
+-- What listeners of variables call, by the kind of change; nil without any.
+local function hears_of(c, listeners, where)
+  local made
+  for _, event in ipairs { "variable_create", "variable_update", "variable_delete" } do
+    if listeners[event] then
+      made = made or {}
+      made[event] = callouts(c, listeners[event], where, event)
+    end
+  end
+  return made
+end
+
 local function listeners_of(c, step, node)
   local listeners = node.listeners or {}
   step.starts = callouts(c, listeners.start, node, "start")
@@ -235,6 +247,7 @@ local function listeners_of(c, step, node)
     step["on_" .. event] = callouts(c, listeners[event], node, event)
   end
   step.hears_changes = step.on_update or step.on_assignment
+  step.hears = hears_of(c, listeners, node)
 end
 
 -- Timers of listeners are watched for as boundary events are, by steps that are no nodes.
@@ -381,15 +394,19 @@ local function make(graph)
   end
   for _, step in ipairs(plan.order) do
     local kind = step.incoming > 1 and step.node.kind
-    plan.conditions = plan.conditions or step.event.kind == "conditional"
+    plan.conditional = plan.conditional or step.event.kind == "conditional"
+    plan.hears_any = plan.hears_any or step.hears ~= nil
     plan.joins = plan.joins or kind == "inclusive"
     plan.meets = plan.meets or kind == "inclusive" or kind == "parallel"
   end
   plan.events, plan.initiator = steps_named(plan, graph.events), graph.initiator
   plan.start = plan.steps[graph.start]
   plan.search = graph.search and graph.search[1] and set_of(graph.search)
-  plan.notes = plan.search or plan.conditions
   local listeners = graph.listeners or {}
+  plan.hears = hears_of(c, listeners, graph)
+  plan.hears_any = plan.hears_any or plan.hears ~= nil
+  plan.conditions = plan.conditional or plan.hears_any
+  plan.notes = plan.search or plan.conditions
   plan.starts = callouts(c, listeners.start, graph, "start")
   plan.ends = callouts(c, listeners["end"], graph, "end")
   return plan

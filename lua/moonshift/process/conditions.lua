@@ -1,6 +1,7 @@
 -- Conditional events: what waits for one has no row. It is looked at when it begins to wait, and
 -- once for each variable that is written in a scope that it sees, in the order of writing. That is
 -- done before the walk goes on: looking stands on top of the stack until then.
+local hearing = require "moonshift.process.hearing"
 local walk = require "moonshift.process.walk"
 
 local conditions = {}
@@ -29,18 +30,20 @@ local function note(w, change)
   table.insert(w.looks, change)
 end
 
+-- What is done to a variable, and whether that is nothing.
 local function kind_of(holder, name, value)
+  local there = holder.vars[name] ~= nil or holder.large and holder.large[name] ~= nil or false
   if value == nil then
-    return "delete"
+    return "delete", not there
   end
-  local there = holder.vars[name] ~= nil or holder.large and holder.large[name]
-  return there and "update" or "create"
+  return there and "update" or "create", false
 end
 
 -- wrote(inst, holder, name, value): a variable is about to be written there.
 function conditions.wrote(inst, holder, name, value)
-  note(inst.walk, { inst = inst, holder = holder, name = name,
-    kind = kind_of(holder, name, value) })
+  local kind, nothing = kind_of(holder, name, value)
+  note(inst.walk, { inst = inst, holder = holder, name = name, value = value, kind = kind,
+    heard = inst.plan.hears_any and not nothing })
 end
 
 -- ---- looking ----
@@ -145,12 +148,15 @@ local function look_at(w, inst, token)
   end
 end
 
--- look(w): looks at what has changed since it was looked last.
+-- look(w): tells listeners of what has changed since it was looked last, and looks at conditions.
 function conditions.look(w)
   local changes = w.looks
   w.looks = nil
   for _, change in ipairs(changes) do
-    for _, one in ipairs(seeing(change)) do
+    if change.heard then
+      hearing.hear(w, change)
+    end
+    for _, one in ipairs(change.inst.plan.conditional and seeing(change) or NONE) do
       look_at(w, change.inst, one.token)
     end
   end

@@ -5,7 +5,7 @@
 --       nodes = { [id] = node }, order = { id, … },  -- in the order of the file
 --       start = id of its none or timer start, or of its only one,
 --       events = { ids of its event sub-processes },
---       listeners = { start = { behaviour, … }, ["end"] = { … } },
+--       listeners = { start = { behaviour, … }, ["end"] = { … }, variable_create = …, … },
 --       search = { names of variables that instances are found by }, nil for none,
 --       initiator = name of the variable that gets who has started an instance, nil for none,
 --     }
@@ -13,7 +13,8 @@
 --       id, name, kind, scope = id of the sub-process around it (nil: the process), line, column,
 --       out = { flow, … }, into = { flow, … },
 --       before, after = true, exclusive = false (nil: true), priority, retry,
---       listeners = { start, ["end"]; of user tasks create, assignment, update, complete, delete },
+--       listeners = { start, ["end"], variable_create, variable_update, variable_delete;
+--         of user tasks create, assignment, update, complete, delete },
 --       timeouts = { { id, timer, behaviour } }: listeners that a timer of a user task calls,
 --       input, output = { { name, value } }, fields = { [name] = value },
 --       behaviour, result = name of a variable, event,

@@ -155,6 +155,9 @@ function Process.gateway(name) end
 ---@field external_priority? moonshift.value
 ---@field on_start? moonshift.listeners
 ---@field on_end? moonshift.listeners
+---@field on_variable_create? moonshift.listeners a variable is new in its scope, or in one in it
+---@field on_variable_update? moonshift.listeners a variable there has another value
+---@field on_variable_delete? moonshift.listeners a variable there is taken away
 
 --- Options of all words.
 ---@class moonshift.words.node
@@ -166,6 +169,9 @@ function Process.gateway(name) end
 ---@field retry? moonshift.value of its jobs
 ---@field on_start? moonshift.listeners
 ---@field on_end? moonshift.listeners
+---@field on_variable_create? moonshift.listeners a variable is new in its scope, or in one in it
+---@field on_variable_update? moonshift.listeners a variable there has another value
+---@field on_variable_delete? moonshift.listeners a variable there is taken away
 ---@field to? string|table where it leads: a name, or a list of flows
 ---@field flow? string|table the id of the flow to the next word, or its options
 ---@field properties? table<string, string> kept; nothing runs by them

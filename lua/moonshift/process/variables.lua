@@ -160,7 +160,8 @@ function variables.clear(holder)
   holder.vars, holder.large, holder.types = nil, nil, nil
 end
 
--- A variable is about to be written by which instances are found, or which conditions see.
+-- A variable is about to be written by which instances are found, which conditions see, or of which
+-- listeners hear.
 local function tell_write(inst, holder, name, value)
   local plan, transient = inst.plan, holder.transient
   if plan.search and plan.search[name] and not holder.scope

@@ -60,6 +60,32 @@ describe("a unit that was behind", function()
     assert.equal("completed", d:ended(tonumber(told[1])))
   end)
 
+  it("calls listeners of variables again where something else is written", function()
+    local told, nodes = {}, { f = "parallel", j = "parallel", u = "user" }
+    for i = 1, 3 do
+      nodes["b" .. i] = { kind = "service", before = true, exclusive = false,
+        behaviour = { call = function(job)
+          job.variables.shared = true
+          job.variables["done_" .. i] = i
+        end } }
+    end
+    local graph = graphs.make("p", nodes, { "s -> f -> b1 -> j -> u -> e", "f -> b2 -> j",
+      "f -> b3 -> j" })
+    graph.listeners = { variable_create = { { call = function(job)
+      local name = job.variable.name
+      if not name:find "^heard_" then
+        told[name] = (told[name] or 0) + 1
+        job.variables["heard_" .. name] = true
+      end
+    end } } }
+    local d = driver.new { graph }
+    local id = d:start("p")
+    assert.equal(2, race(d))
+    assert.same({ shared = 3, done_1 = 1, done_2 = 1, done_3 = 1 }, told)
+    assert.same({ shared = true, done_1 = 1, done_2 = 2, done_3 = 3, heard_shared = true,
+      heard_done_1 = true, heard_done_2 = true, heard_done_3 = true }, d:variables(id))
+  end)
+
   it("calls no handler again", function()
     local called = {}
     local d = wide(function(job)

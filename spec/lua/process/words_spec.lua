@@ -419,7 +419,7 @@ describe("the page of processes", function()
       assert.same({}, told.problems, path)
       count = count + 1
     end
-    assert.equal(9, count)
+    assert.equal(10, count)
   end)
 
   it("says what is told of mistakes", function()

@@ -76,8 +76,9 @@ return {
         process.throw "t" { undo = "a" }, process.finish "e" { undo = true } ]],
       [[ each "line" { of = "lines", parallel = true, async = true, stop = "${done}",
         step "ship" { run = "ship", async = true } } ]],
-      [[ step "a" { run = "a", to = { { "a", when = "${again}", name = "again" },
-        { "done", default = true, listeners = "log" } } },
+      [[ step "a" { run = "a", on_variable_update = "log",
+        to = { { "a", when = "${again}", name = "again" },
+          { "done", default = true, listeners = "log" } } },
           process.finish "done" { terminate = true } ]],
       [[ process.start "s" { every = "0 8 * * MON" }, process.throw "t" { link = "L" },
         process.wait "w" { link = "L" }, process.finish "f" { error = "E1",
@@ -89,7 +90,8 @@ return {
         process.wait "h" { when = "${x}", variable = "x", changes = { "create", "delete" } },
         task "i" { on_when = { "${x > 1}", interrupting = false, step "j" { run = "g" } } },
         task "f" { on_signal = { "stop", step "g" { run = "g" } } } ]],
-      [[ on_start = "begun", key = "other", name = 'a "name"', tag = "v1", task "a" {},
+      [[ on_start = "begun", key = "other", name = 'a "name"', tag = "v1", on_variable_create = "l",
+        on_variable_delete = { "m", { expression = "${n}" } }, task "a" {},
         process.sub "s" { transaction = true, task "in" {} } ]],
     }
     for _, text in ipairs(texts) do

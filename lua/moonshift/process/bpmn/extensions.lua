@@ -114,7 +114,9 @@ end
 -- The events that a listener's attribute stands for.
 local function events_of(element, owner, report, known)
   local event = element.attributes.event
-  if not event or event == "" then
+  if not event and element.name == "variableListener" then
+    return known
+  elseif not event or event == "" then
     report:refuse(owner, ("<%s> has no event (expected %s)"):format(element.name,
       table.concat(known, ", ")))
     return {}
@@ -132,6 +134,7 @@ local function events_of(element, owner, report, known)
 end
 
 local EXECUTION = { "start", "end" }
+local VARIABLE = { "create", "update", "delete" }
 local TASK = { "create", "assignment", "update", "complete", "delete" }
 local TIMEOUT = "timeout" -- of a timer, which is read apart
 TASK.names = table.concat(TASK, ", ") .. ", " .. TIMEOUT
@@ -141,6 +144,7 @@ local function add_listeners(into, element, name, known, report)
     local timed = known == TASK and listener.attributes.event == TIMEOUT
     local behaviour = not timed and listener_behaviour(listener, element, report)
     for _, event in ipairs(timed and {} or events_of(listener, element, report, known)) do
+      event = known == VARIABLE and "variable_" .. event or event
       into[event] = into[event] or {}
       table.insert(into[event], behaviour)
     end
@@ -171,6 +175,7 @@ end
 function extensions.listeners(element, report)
   local listeners = {}
   add_listeners(listeners, element, "executionListener", EXECUTION, report)
+  add_listeners(listeners, element, "variableListener", VARIABLE, report)
   if element.name == "userTask" then
     add_listeners(listeners, element, "taskListener", TASK, report)
   end

@@ -240,7 +240,7 @@ local NODES = "startEvent endEvent intermediateCatchEvent intermediateThrowEvent
   .. "eventBasedGateway"
 local SERVICES = "serviceTask sendTask businessRuleTask messageEventDefinition"
 local ASYNC = NODES .. " multiInstanceLoopCharacteristics signalEventDefinition"
-local LISTENERS = " executionListener taskListener"
+local LISTENERS = " executionListener taskListener variableListener"
 
 vocabulary.extension_attributes = {}
 
@@ -298,12 +298,12 @@ local function extension_elements(text, state)
     vocabulary.extension_elements[name] = { state = state }
   end
 end
-extension_elements("executionListener taskListener inputOutput field failedJobRetryTimeCycle in "
-  .. "out", "used")
+extension_elements("executionListener taskListener variableListener inputOutput field "
+  .. "failedJobRetryTimeCycle in out", "used")
 extension_elements("properties", "kept")
 extension_elements("errorEventDefinition formData formProperty potentialStarter eventListener "
   .. "localization customResource mapException variableAggregation validation constraint "
-  .. "taskCategory historyTimeToLive variableListener conditionTargetScope executionMode",
+  .. "taskCategory historyTimeToLive conditionTargetScope executionMode",
   "ignored")
 extension_elements("connector eventType eventInParameter eventOutParameter channelKey "
   .. "triggerEventType triggerChannelKey eventCorrelationParameter sendSynchronously", "refused")
@@ -325,6 +325,7 @@ parts("executionListener", "class expression delegateExpression event id:ignored
 parts("taskListener", "class expression delegateExpression event id onTransaction:ignored "
   .. "customPropertiesResolverClass:ignored customPropertiesResolverExpression:ignored "
   .. "customPropertiesResolverDelegateExpression:ignored", "script field")
+parts("variableListener", "class expression delegateExpression event", "script field")
 parts("inputOutput", "", "inputParameter outputParameter")
 parts("inputParameter", "name", "script list map")
 parts("outputParameter", "name", "script list map")

@@ -7,8 +7,9 @@ local options = {}
 
 -- ---- names ----
 
+local HEARING = " on_variable_create on_variable_update on_variable_delete"
 local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
-  .. " properties"
+  .. " properties" .. HEARING
 local ACTIVITY = COMMON .. " input output each within every on_error on_escalation"
   .. " on_message on_signal on_when on_cancel undo compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
@@ -19,7 +20,7 @@ local EVENT = " message key signal with when variable changes after at every err
 
 local KNOWN = {
   process = "key name tag priority retry history_time_to_live search external_priority"
-    .. " initiator on_start on_end",
+    .. " initiator on_start on_end" .. HEARING,
   step = ACTIVITY .. BEHAVIOUR, send = ACTIVITY .. BEHAVIOUR, rule = ACTIVITY .. BEHAVIOUR,
   script = ACTIVITY .. BEHAVIOUR, manual = ACTIVITY, pass = ACTIVITY,
   task = ACTIVITY .. " assignee candidates due follow_up task_priority form description on_create"
@@ -261,7 +262,8 @@ function options.behaviours(value, at, report)
   return list
 end
 
-local EVENTS = { "start", "end", "create", "assignment", "update", "complete", "delete" }
+local EVENTS = { "start", "end", "create", "assignment", "update", "complete", "delete",
+  "variable_create", "variable_update", "variable_delete" }
 
 -- listeners(content, at, report) -> { start = { behaviour, … }, … }, or nil.
 function options.listeners(content, at, report)

@@ -47,7 +47,8 @@ local function listeners_of(made)
   return shown
 end
 
-local EVENTS = { "start", "end", "create", "assignment", "update", "complete", "delete" }
+local EVENTS = { "start", "end", "create", "assignment", "update", "complete", "delete",
+  "variable_create", "variable_update", "variable_delete" }
 
 function options.listeners(list, listeners)
   for _, event in ipairs(EVENTS) do

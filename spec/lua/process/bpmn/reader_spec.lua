@@ -104,6 +104,7 @@ describe("a graph", function()
       <c:properties><c:property name="k" value="v"/></c:properties>
       <c:executionListener event="start" class="L"/><c:executionListener event="end"
         expression="${l}"/>
+      <c:variableListener class="V"/><c:variableListener event="delete" delegateExpression="${w}"/>
       <c:inputOutput><c:inputParameter name="i">${i}</c:inputParameter>
         <c:inputParameter name="l"><c:list><c:value>1</c:value></c:list></c:inputParameter>
         <c:inputParameter name="m"><c:map><c:entry key="k">v</c:entry></c:map></c:inputParameter>
@@ -115,6 +116,9 @@ describe("a graph", function()
     assert.same({ k = "v" }, found.properties)
     assert.same({ class = "L" }, bare(found.listeners.start[1]))
     assert.same({ expression = "${l}" }, bare(found.listeners["end"][1]))
+    assert.same({ class = "V" }, bare(found.listeners.variable_create[1]))
+    assert.same({ class = "V" }, bare(found.listeners.variable_update[1]))
+    assert.same({ delegate = "${w}" }, bare(found.listeners.variable_delete[2]))
     assert.same({ { name = "i", value = "${i}" }, { name = "l", value = { list = { "1" } } },
       { name = "m", value = { map = { k = "v" }, order = { "k" } } } }, found.input)
     assert.same({ script = "return 1", language = "lua" }, bare(found.output[1].value))
