@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 /* What the unit leaves of one instance. */
+#define INSTANCE_TWIN_TEXT "instance %lld of this process runs with the business key \"%.255s\""
 struct unit_instance {
     int64_t id;
     int64_t version;       /* of its process */
@@ -28,6 +29,7 @@ struct unit_instance {
     const char *tenant;    /* or NULL */
     const char *stuck;     /* the activity of a token that nothing can move; "": the instance was
                               stuck and goes on; NULL: it neither was nor is */
+    int64_t unique;        /* 1: it begins only if no other of its process and tenant has the key */
 };
 
 /* What the unit leaves of a turn that stands outside of the frame of its instance. */
@@ -164,6 +166,7 @@ struct unit {
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     bool contends;    /* a handler has read a variable that it writes: it may have to be called
                          again if another unit is first */
+    bool alone;       /* the transaction refuses itself if one of `unique` is not the only one */
     int64_t rev;      /* out: of the frames that it has written */
 };
 

@@ -10,7 +10,8 @@ static const struct unit_member instance_members[] = {
     MEMBER(instance, TEXT, frame),  MEMBER(instance, TEXT, ended),
     MEMBER(instance, TEXT, reason), MEMBER(instance, JSON, variables),
     MEMBER(instance, TEXT, key),    MEMBER(instance, TEXT, tenant),
-    MEMBER(instance, TEXT, stuck),  {NULL, UNIT_NUMBER, 0},
+    MEMBER(instance, TEXT, stuck),  MEMBER(instance, NUMBER, unique),
+    {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member wait_members[] = {
     MEMBER(wait, NUMBER, instance), MEMBER(wait, NUMBER, token), MEMBER(wait, WAITS, what),

@@ -38,6 +38,8 @@ struct store_reach {
     const char *process;       /* the key of one that begins an instance, */
     int64_t number;            /* of its version of this number, or else */
     const char *tag;           /* with this tag; 0 and NULL: of the current one, */
+    const char *unique;        /* and it must be the only one with this business key */
+    const char *tenant;        /* and this tenant; NULL: any may have the key, */
     int64_t instance, task;    /* an instance, an open task, */
     const char *message, *key; /* or the only receiver of a message: see struct message_to */
     int64_t receiver, token;

@@ -8,7 +8,7 @@ local show = require "moonshift.show"
 local LIST_MAX = 1000 -- commands in one transaction
 
 local START = { variables = "object", transient = "object", types = "object", key = "key",
-  version = "positive", tag = "key", tenant = "key", operations = "object",
+  version = "positive", tag = "key", tenant = "key", unique = "flag", operations = "object",
   skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
   starts = "flag", variables = "object", transient = "object", types = "object", keep = "span" }

@@ -4,6 +4,7 @@
 #include "engine/engine_state.h"
 #include "engine/process/process_command.h"
 #include "engine/process/process_restart.h"
+#include "job/unit.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,17 +175,41 @@ static bool take_all(struct process_cause *cause, const json_t *command, const c
     return done || error_no_memory(error);
 }
 
+/* The business key that no other instance may have; NULL: any may have it. */
+static const char *unique_key(const json_t *command) {
+    return json_is_true(json_object_get(command, "unique")) ? json_text(command, "key") : NULL;
+}
+
+/* Refuses an instance that would not be the only one, before any handler is called. The unit is
+ * held against it once more. */
+static bool may_begin(const json_t *command, const json_t *version, struct error *error) {
+    const json_t *unique = json_object_get(command, "unique");
+    const char *key = unique_key(command);
+    if (json_is_true(unique) && (!key || !*key))
+        return json_refuse("unique", unique, "a business key beside it", error);
+    return !version || !json_int(version, "twin") ||
+           error_set(error, ERROR_CONFLICT, INSTANCE_TWIN_TEXT,
+                     (long long)json_int(version, "twin"), key);
+}
+
 static bool start(struct process_cause *cause, struct engine *engine, const json_t *command,
                   struct error *error) {
-    static const char *const names[] = {"key",           "tenant",  "operations", "skip_listeners",
-                                        "skip_mappings", "dry_run", NULL};
+    static const char *const names[] = {
+        "key",           "tenant",  "unique", "operations", "skip_listeners",
+        "skip_mappings", "dry_run", NULL};
+    const char *key = unique_key(command);
     json_t *question = json_object();
     bool fine = json_put(question, "text", json_false()) &&
                 take(question, "key", command, "process") &&
                 take(question, "number", command, "version");
-    fine = fine && take(question, "tag", command, "tag");
+    fine = fine && take(question, "tag", command, "tag") &&
+           (!key || (json_put_text(question, "unique", key) &&
+                     take(question, "tenant", command, "tenant")));
     json_t *row = cause_ask(engine, ASK_VERSION, fine ? question : NULL, error);
-    return row && take_version(cause, row, error) && take_all(cause, command, names, error);
+    if (row && may_begin(command, row, error))
+        return take_version(cause, row, error) && take_all(cause, command, names, error);
+    json_decref(row);
+    return false;
 }
 
 static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
@@ -487,6 +512,8 @@ static bool start_about(const json_t *command, struct store_reach *about) {
     about->process = json_text(command, "process");
     about->number = json_int(command, "version");
     about->tag = json_text(command, "tag");
+    about->unique = unique_key(command);
+    about->tenant = json_text(command, "tenant");
     return true;
 }
 

@@ -30,6 +30,14 @@ static struct unit_message message_of(const struct process_cause *cause) {
     };
 }
 
+/* A job would call the handlers first, and then be refused again and again. */
+static bool may_wait(const struct process_cause *cause, struct error *error) {
+    if (json_is_true(json_object_get(cause->command, "unique")))
+        return error_set(error, ERROR_INVALID,
+                         "unique: no job does it (expected the script folder here, or --now)");
+    return process_cause_may(cause, error);
+}
+
 bool process_later_write(struct engine *engine, const struct process_cause *cause,
                          const json_t *command, int32_t retries, int64_t *job,
                          struct error *error) {
@@ -43,7 +51,7 @@ bool process_later_write(struct engine *engine, const struct process_cause *caus
                                 .cause = cause->object};
     char *variables = json_dumps(json_object_get(cause->object, "variables"), JSON_COMPACT);
     message.variables = variables;
-    bool done = process_cause_may(cause, error) &&
+    bool done = may_wait(cause, error) &&
                 store_order(engine->store, &order, engine_now(engine), error) &&
                 later_note(engine, cause, command, order.job, error);
     free(variables);

@@ -228,6 +228,7 @@ function Causes.start(w)
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
     transient = cause.transient, types = cause.types, at = cause.at, who = cause.who,
+    unique = cause.unique and 1 or nil,
     elsewhere = cause.operations ~= nil or cause.restarts ~= nil })
   w.unit.result = inst.id
   if cause.operations or cause.restarts then

@@ -32,12 +32,14 @@ function instance.open(w, row)
   return self
 end
 
--- new(w, row) -> one that this unit begins: row = { id, version, key, tenant, parent, root, way }
+-- new(w, row) -> one that this unit begins: row = { id, version, key, tenant, unique, parent, root,
+-- way }
 function instance.new(w, row)
   return setmetatable({
     id = row.id, version = row.version, rev = 0, parent = row.parent, root = row.root,
     key = row.key, tenant = row.tenant, way = row.way, walk = w, trail = w:trail_of(row.id),
     started = w.now, plan = plan_of(w, row.version), frame = frame.new(row.root, row.caller),
+    unique = row.unique,
   }, Instance)
 end
 
@@ -210,7 +212,8 @@ end
 -- row() -> the instance as the unit has it
 function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
-    parent = self.parent, root = self.root, key = self.key, tenant = self.tenant }
+    parent = self.parent, root = self.root, key = self.key, tenant = self.tenant,
+    unique = self.unique }
   row.stuck = note_stuck(self)
   if self.ended then
     row.ended, row.reason = self.ended, self.reason

@@ -374,6 +374,7 @@ function Process.gateway(name) end
 ---@field version? integer the number of a version; else the current one
 ---@field tag? string the newest version with this tag
 ---@field tenant? string
+---@field unique? boolean refused while an instance of the process and tenant runs with the key
 ---@field operations? moonshift.operation[] begins there, not at the start event
 ---@field skip_listeners? boolean beside `operations`: no listeners are called
 ---@field skip_mappings? boolean beside `operations`: no inputs and outputs are evaluated

@@ -149,7 +149,8 @@ local function count_calls(inst, from)
 end
 
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
--- variables, transient, types, at, who, parent, root, caller, from = { inst, token }, elsewhere }.
+-- unique, variables, transient, types, at, who, parent, root, caller, from = { inst, token },
+-- elsewhere }.
 -- One that begins elsewhere has no token yet.
 function scopes.begin(w, row)
   row.way = way_of(w, row)

@@ -429,6 +429,7 @@ static const struct flag signal_flags[] = {
 static const struct flag start_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "its business key", FLAG_MEMBER | FLAG_ONE},
+    {"--unique", NULL, "only if none of this process runs with the key", FLAG_MEMBER},
     {"--version", "N", "this version, not the newest", FLAG_MEMBER},
     {"--before", "ACTIVITY", "begin here, with the name=value behind it", FLAG_ONE},
     {"--after", "ACTIVITY", "begin with its only flow", FLAG_ONE},
@@ -489,7 +490,7 @@ static const struct flag message_flags[] = {
 
 const struct cli_command process_order_commands[] = {
     {"process start",
-     "KEY [name=value …] [--key TEXT] [--version N] [--before ACTIVITY …] [--from FILE]",
+     "KEY [name=value …] [--key TEXT [--unique]] [--version N] [--before ACTIVITY …] [--from FILE]",
      "start an instance of a process",
      "Runs it here until it waits, and prints its id. Its jobs run where \"run\" runs.\n"
      "A value is JSON if it reads as JSON, else a text. --from starts many, a thousand in a\n"

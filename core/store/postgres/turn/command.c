@@ -8,6 +8,7 @@
 #include "store/rules/ask/turns.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/places.h"
+#include "store/rules/process/instance.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/unit_write.h"
 #include "store/rules/record/frame.h"
@@ -84,14 +85,14 @@ static const char receiver_sql[] =
     " p.suspended<>0, " WORLD ", v.key, " activity from
 
 static const char start_sql[] =
-    START("CAST(NULL AS TEXT)", " FROM process p JOIN process_version v ON v.id=CASE"
+    START("CAST(NULL AS TEXT), (" INSTANCE_TWIN("p.key", "?4", "?5") ")", " FROM process p JOIN process_version v ON v.id=CASE"
           " WHEN ?2<>0 THEN (SELECT id FROM process_version WHERE key=p.key AND number=?2)"
           " WHEN CAST(?3 AS TEXT) IS NOT NULL THEN (SELECT id FROM process_version"
           " WHERE key=p.key AND tag=?3 ORDER BY number DESC LIMIT 1) ELSE p.current END"
           " WHERE p.key=?1");
 /* The only start event for a message; ?10: whatever waits for it. */
 static const char starting_sql[] =
-    START("r.activity", " FROM (SELECT max(s.version) AS version, max(s.activity) AS activity"
+    START("r.activity, CAST(NULL AS BIGINT)", " FROM (SELECT max(s.version) AS version, max(s.activity) AS activity"
           " FROM (SELECT version, activity FROM subscription WHERE kind='message' AND name=?1"
           " AND key IN ('', ?2) AND instance=0 AND ?3=0 LIMIT 2) AS s HAVING count(*)=1) AS r"
           " JOIN process_version v ON v.id=r.version JOIN process p ON p.key=v.key"
@@ -103,6 +104,11 @@ static const char check_sql[] =
     "SELECT CASE WHEN " WORLD "=?1 AND coalesce(" WAITS("?2") ", '')=?3 THEN 1 ELSE"
     " CAST('another change came first' || substr(CAST(clock_timestamp() AS TEXT), 1, 0) AS BIGINT)"
     " END";
+/* The same if an instance that must be the only one is not. */
+static const char alone_sql[] =
+    "SELECT CASE WHEN NOT EXISTS("
+    INSTANCE_TWIN("(SELECT key FROM process_version WHERE id=?3)", "?1", "?2") ") THEN 1 ELSE"
+    " CAST('it is not alone' || substr(CAST(clock_timestamp() AS TEXT), 1, 0) AS BIGINT) END";
 
 /* clang-format on */
 
@@ -215,8 +221,8 @@ static struct row *start_ask(struct store *store, const struct store_reach *reac
     const char *schema = postgres_of(store)->address.schema;
     const int64_t version = store->schema.version;
     if (reach->process)
-        return db_query(&store->db, error, start_sql, "tittiitii", reach->process, reach->number,
-                        reach->tag, NULL, (int64_t)0, version, schema, tokens, ids);
+        return db_query(&store->db, error, start_sql, "titttitii", reach->process, reach->number,
+                        reach->tag, reach->unique, reach->tenant, version, schema, tokens, ids);
     return db_query(&store->db, error, starting_sql, "ttiititiii", reach->message,
                     reach->key ? reach->key : "", reach->receiver, reach->token,
                     reach->business_key, version, schema, tokens, ids, (int64_t)reach->starts);
@@ -286,8 +292,10 @@ static bool read_instance(struct store *store, struct row *row, struct store_rea
 static bool read_version(struct store *store, struct row *row, struct store_reach *reach,
                          struct error *error) {
     const json_int_t id = row_int(row, 2);
-    reach->found = json_pack("{sI sI ss sb ss*}", "id", id, "version", id, "key", row_text(row, 5),
-                             "suspended", (int)row_int(row, 3), "activity", row_text(row, 6));
+    reach->found =
+        json_pack("{sI sI ss sb ss* so*}", "id", id, "version", id, "key", row_text(row, 5),
+                  "suspended", (int)row_int(row, 3), "activity", row_text(row, 6), "twin",
+                  row_null(row, 7) ? NULL : json_integer((json_int_t)row_int(row, 7)));
     return take_ground(store, 0, row_text(row, 4), NULL, error) && reach->found;
 }
 
@@ -392,6 +400,19 @@ static bool minds_locks(const struct store *store, const struct outcome *outcome
     return minds;
 }
 
+/* Without waiting for an answer: one that is not alone is found by the transaction that comes after
+ * this one, which says so. */
+static bool check_alone(struct store *store, struct unit *unit, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < unit->instance_count; i++) {
+        const struct unit_instance *one = &unit->instances[i];
+        done = !one->unique ||
+               db_run(&store->db, error, alone_sql, "tti", one->key, one->tenant, one->version);
+    }
+    unit->alone = done;
+    return done;
+}
+
 enum answer postgres_resume(struct store *store, const struct outcome *outcome,
                             struct error *error) {
     struct command_ground *ground = ground_now(store);
@@ -408,6 +429,7 @@ enum answer postgres_resume(struct store *store, const struct outcome *outcome,
         take_meta(store, ground);
     begun = begun &&
             db_run(&store->db, error, check_sql, "tit", ground->world, ground->instance, waits) &&
+            check_alone(store, outcome->unit, error) &&
             (!minds_locks(store, outcome) || lock_page_none(store, error));
     leave_reached(ground);
     if (!begun)

@@ -6,6 +6,7 @@
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/ground/variables.h"
+#include "store/rules/process/instance.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/stuck_instance.h"
@@ -109,12 +110,13 @@ static bool asks_version(const json_t *question) {
 }
 
 static json_t *version_read(struct row *row) {
-    return json_pack("{sI ss sI ss ss sI ss ss? sb sb}", "id", (json_int_t)row_int(row, 0), "key",
-                     row_text(row, 1), "number", (json_int_t)row_int(row, 2), "kind",
+    return json_pack("{sI ss sI ss ss sI ss ss? sb sb so*}", "id", (json_int_t)row_int(row, 0),
+                     "key", row_text(row, 1), "number", (json_int_t)row_int(row, 2), "kind",
                      row_text(row, 3), "hash", row_text(row, 4), "deployment",
                      (json_int_t)row_int(row, 5), "path", row_text(row, 6), "text",
                      row_text(row, 7), "current", (int)(row_int(row, 8) != 0), "suspended",
-                     (int)(row_int(row, 9) != 0));
+                     (int)(row_int(row, 9) != 0), "twin",
+                     row_null(row, 10) ? NULL : json_integer((json_int_t)row_int(row, 10)));
 }
 
 json_t *store_version(struct store *store, const json_t *question, struct error *error) {
@@ -128,12 +130,17 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
         db_query(&store->db, error,
                  "SELECT v.id, v.key, v.number, v.kind, v.hash, v.deployment, v.path,"
                  " CASE WHEN ?2<>0 THEN f.text END, CASE WHEN p.current=v.id THEN 1 ELSE 0 END,"
-                 " CASE WHEN v.suspended<>0 OR p.suspended<>0 THEN 1 ELSE 0 END"
-                 " FROM process_version v JOIN process p ON p.key=v.key LEFT JOIN deployment_file f"
-                 " ON f.deployment=v.deployment AND f.path=v.path"
-                 " WHERE v.id=coalesce(?1, (SELECT current FROM process WHERE key=?3))",
-                 "zit", id, (int64_t)!json_is_false(json_object_get(question, "text")),
-                 asks_version(question) ? NULL : key);
+                 " CASE WHEN v.suspended<>0 OR p.suspended<>0 THEN 1 ELSE 0 END,"
+                 " (" INSTANCE_TWIN(
+                     "v.key", "?4",
+                     "?5") ")"
+                           " FROM process_version v JOIN process p ON p.key=v.key LEFT JOIN "
+                           "deployment_file f"
+                           " ON f.deployment=v.deployment AND f.path=v.path"
+                           " WHERE v.id=coalesce(?1, (SELECT current FROM process WHERE key=?3))",
+                 "zittt", id, (int64_t)!json_is_false(json_object_get(question, "text")),
+                 asks_version(question) ? NULL : key, json_text(question, "unique"),
+                 json_text(question, "tenant"));
     enum answer step = id < 0 ? FAILED : db_step(&store->db, row, error);
     if (step == YES) {
         found = version_read(row);

@@ -41,6 +41,13 @@ enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, i
     return YES;
 }
 
+enum answer instance_twin(struct store *store, const struct unit_instance *one, int64_t *twin,
+                          struct error *error) {
+    return db_value(&store->db, error, twin,
+                    INSTANCE_TWIN("(SELECT key FROM process_version WHERE id=?3)", "?1", "?2"),
+                    "tti", one->key, one->tenant, one->version);
+}
+
 static bool instance_insert(struct store *store, const struct unit_instance *one, int64_t rev,
                             struct error *error) {
     return unit_row(store, error, ROWS_INSTANCE,

@@ -12,6 +12,16 @@
 
 #define INSTANCE_COLUMNS "id, version, rev, root, parent, started, key, tenant, frame"
 
+/* SQL: the first instance of a process that runs with this business key and this tenant. */
+#define INSTANCE_TWIN(process, key, tenant)                                                        \
+    "SELECT i.id FROM instance i JOIN process_version w ON w.id=i.version WHERE i.key=CAST(" key   \
+    " AS TEXT) AND w.key=" process " AND (i.tenant=CAST(" tenant " AS TEXT) OR (i.tenant IS NULL"  \
+    " AND CAST(" tenant " AS TEXT) IS NULL)) ORDER BY i.id LIMIT 1"
+
+/* YES: it has a twin, and begins not. */
+enum answer instance_twin(struct store *store, const struct unit_instance *one, int64_t *twin,
+                          struct error *error);
+
 /* The rev as the open transaction has it. NO: the instance has ended, or never was. */
 enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);
 /* The same for a unit that minds this lane; *insisted: a run or a command insists on it. */

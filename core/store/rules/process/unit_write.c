@@ -31,12 +31,22 @@ static enum answer lock_held(struct store *store, const struct job *job, struct 
                     job->owner, job->token);
 }
 
-/* False: new instances of its version are refused. */
-static bool instance_begins(struct store *store, const struct unit_instance *one,
-                            struct error *error) {
+/* False: one that must be the only one is not. */
+static bool instance_alone(struct store *store, const struct unit *unit,
+                           const struct unit_instance *one, struct error *error) {
+    int64_t twin = 0;
+    enum answer found = one->unique && !unit->alone ? instance_twin(store, one, &twin, error) : NO;
+    return found == NO || (found == YES && error_set(error, ERROR_CONFLICT, INSTANCE_TWIN_TEXT,
+                                                     (long long)twin, one->key));
+}
+
+/* False: new instances of its version are refused, or a second one of its key. */
+static bool instance_begins(struct store *store, const struct unit *unit,
+                            const struct unit_instance *one, struct error *error) {
     enum answer suspended = version_suspended(store, one->version, error);
-    return suspended == NO ||
-           (suspended == YES && error_set(error, ERROR_CONFLICT, "the process is suspended"));
+    if (suspended == NO)
+        return instance_alone(store, unit, one, error);
+    return suspended == YES && error_set(error, ERROR_CONFLICT, "the process is suspended");
 }
 
 /* FINE: the instance is new, or stands where the unit found it. */
@@ -45,7 +55,7 @@ static enum unit_guarded instance_there(struct store *store, const struct outcom
     int64_t rev = 0, lane = lane_minded(store, outcome, one);
     bool waits = false;
     if (!one->rev)
-        return instance_begins(store, one, error) ? UNIT_FINE : UNIT_FAILED;
+        return instance_begins(store, outcome->unit, one, error) ? UNIT_FINE : UNIT_FAILED;
     enum answer found = lane ? instance_rev_beside(store, one->id, lane, &rev, &waits, error)
                              : instance_rev(store, one->id, &rev, error);
     if (found == FAILED)

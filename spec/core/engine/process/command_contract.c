@@ -92,7 +92,7 @@ struct verb {
 
 static json_t *words_of(const struct verb *verb, int64_t id, int run) {
     if (!verb->process)
-        return json_of("%s", verb->words);
+        return json_of(verb->words, run);
     if (strstr(verb->words, "message"))
         return json_of(verb->words, run);
     return json_of(verb->words, (long long)id);
@@ -120,6 +120,22 @@ static void begins(struct contract *c) {
     WAITS(2, NULL, "{'kind': 'start', 'process': 'asks'}");
     WAITS(2, NULL, "{'kind': 'start', 'process': 'goes'}");
     WAITS(2, NULL, "{'kind': 'start', 'process': 'works'}");
+    WAITS(2, NULL, "{'kind': 'start', 'process': 'asks', 'key': 'k-%d', 'unique': true}");
+}
+
+/* The one that runs is found as the version is read. */
+static void begins_alone(struct contract *c) {
+    struct site site;
+    EXPECT(site_open(c, &site));
+    const char *words = "{'kind': 'start', 'process': 'asks', 'key': 'k', 'unique': true}";
+    const int64_t id = command(c, &site, json_of("%s", words));
+    EXPECT(id != 0);
+    for (int run = 0; run < RUNS; run++)
+        EXPECT(start(c, &site, "asks", run) != 0);
+    int64_t before = waits(&site);
+    EXPECT(command(c, &site, json_of("%s", words)) == 0 && c->error.code == ERROR_CONFLICT);
+    EXPECT(waits(&site) - before == 1);
+    engine_close(site.engine);
 }
 
 static void begins_a_version(struct contract *c) {
@@ -259,6 +275,7 @@ static void changed(struct contract *c) {
 
 static const struct check checks[] = {
     {"a command that begins an instance waits twice", begins},
+    {"a start beside one that must be alone waits once", begins_alone},
     {"a start of a version waits twice", begins_a_version},
     {"a start of a version or a tag begins that one", begins_the_one_meant},
     {"a message goes to what waits before it begins an instance", goes_to_what_waits},
