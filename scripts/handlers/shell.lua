@@ -13,7 +13,7 @@
 --   directory         as cwd
 --   cleanEnv          true: the command sees no variable but those of env
 --   redirectError     false: of both streams the variable gets the output alone
---   outputVariable    the variable that gets what the command writes.
+--   outputVariable    the variable that gets what the command writes
 --   errorCodeVariable the variable that gets its exit status, which is no failure then.
 -- The handler timeout (5 minutes unless the setting `timeout` says otherwise) ends the
 -- command and everything it started. It runs once: only the creator of the job knows whether the
@@ -163,12 +163,12 @@ end
 
 -- ---- the run ----
 
--- Tells the attempt each line -> all of them
-local function read(pipe, job)
+-- Tells the attempt each line -> all of them, if a variable `keeps` them: they may be many.
+local function read(pipe, job, keeps)
   local parts = {}
   for line in pipe:lines "L" do
     job:log((line:gsub("\n$", "")))
-    parts[#parts + 1] = line
+    parts[#parts + 1] = keeps and line or nil
   end
   return table.concat(parts)
 end
@@ -178,7 +178,7 @@ local function run(job)
   check(payload)
   local accept = accepted(payload.accept)
   local pipe = assert(io.popen(script(payload, how)))
-  local output = read(pipe, job)
+  local output = read(pipe, job, how.output)
   local fine, what, number = pipe:close()
   local exits = what == "exit"
   if not fine and not (exits and (accept[number] or how.status)) then

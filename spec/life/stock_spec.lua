@@ -41,6 +41,14 @@ describe("the stock handlers", function()
     assert.same({ "hello" }, engine:log({ job = id, outcome = "successful" }):one().lines)
   end)
 
+  it("hold no more of what a command writes than its attempt keeps", function()
+    local engine = engines.private({}, { stock = { "shell" }, memory_limit = "8MiB" })
+    local id = engine:enqueue("shell", job("yes " .. ("x"):rep(999) .. " | head -n 24000"))
+    assert.same({ done = 1, failed = 0 }, engine:drain())
+    local lines = engine:log({ job = id, outcome = "successful" }):one().lines
+    assert.equal(("x"):rep(999), lines[1])
+  end)
+
   it("give way to a file of the folder, which need not be asked for", function()
     local engine = engines.private { ["handlers/shell.lua"] = "return function() return 5 end" }
     assert.equal(5, (engine:execute((engine:enqueue("shell")))))

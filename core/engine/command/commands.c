@@ -56,7 +56,6 @@ static bool steps(struct engine *engine, json_t *command, bool *bulk, struct com
     return true;
 }
 
-/* A command whose times are instants. */
 /* YES: the command changes a task whose listeners a walk calls. */
 static enum answer task_listens(struct engine *engine, const json_t *command, struct error *error) {
     struct command read;
@@ -91,6 +90,7 @@ static bool task_walk(struct engine *engine, const json_t *command, struct comma
     return done;
 }
 
+/* A command whose times are instants. */
 static bool give(struct engine *engine, json_t *command, struct command_run *run,
                  struct error *error) {
     if (run->dry_run)
