@@ -39,6 +39,10 @@ time_ms engine_lag(struct engine *engine) {
     return store_lag(engine->store);
 }
 
+bool engine_stalled(struct engine *engine, struct error *why) {
+    return store_stalled(engine->store, why);
+}
+
 bool engine_has_deployed(struct engine *engine, const char *handler) {
     int64_t deployment = 0;
     struct error ignored = {0};

@@ -97,6 +97,9 @@ void engine_tail_free(struct store_tail *tail);
 const char *engine_path(const struct engine *engine);
 /* How many ms its store is behind, if that is a replica; else TIME_NONE. */
 time_ms engine_lag(struct engine *engine);
+
+/* True: no commit of its store ends at present, and `why` says what it waits for. */
+bool engine_stalled(struct engine *engine, struct error *why);
 /* True if the store has the handler from an earlier deployment. */
 bool engine_has_deployed(struct engine *engine, const char *handler);
 

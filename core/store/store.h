@@ -43,6 +43,9 @@ enum store_kind store_kind(const struct store *store);
 /* How many ms the store is behind, if it is a replica; TIME_NONE: it is none. */
 time_ms store_lag(struct store *store);
 
+/* True: no commit of the server ends at present, and `why` says what it waits for. */
+bool store_stalled(struct store *store, struct error *why);
+
 /* What a transaction is for. Creations that write only what is their own may run beside each other;
  * the others run alone. A turn that reaps, or settles a run with effects, is a command. The end of
  * a hold is not waited for on the disk: what it writes may be lost with the machine. */

@@ -196,7 +196,12 @@ describe("a failover", function()
     local impatient = create("impatient")
     process.environment = ""
     process.await_end(impatient, 60)
-    assert.matches("cannot be asked whether it took place", place.log("impatient"))
+    local waits = "the server waits for a synchronous standby (*); none is connected"
+    assert.truthy(place.log("impatient"):find("a commit has not ended: " .. waits, 1, true),
+      place.log("impatient"))
+    assert.truthy(place.moonshift("stats"):find("stalled +" .. waits:gsub("%p", "%%%0")))
+    local _, _, note = process.moonshift("executor", "list", "-C", place.path, "--store", place.url)
+    assert.truthy(note:find(waits .. "\n", 1, true), note)
     terminate()
 
     local cut = create("cut")

@@ -66,6 +66,13 @@ void executors_none_say(const struct cli *cli, struct engine *engine) {
         fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", engine_path(engine));
 }
 
+/* An executor whose commit does not end looks as one that works. */
+static void stalled_say(const struct cli *cli, struct engine *engine) {
+    struct error why = {0};
+    if (!cli->json && engine_stalled(engine, &why))
+        output_note("%s", why.text);
+}
+
 static bool executor_listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct engine *engine = NULL;
@@ -75,8 +82,10 @@ static bool executor_listed_run(struct cli *cli, const struct flags *flags, stru
     if (fine && flags_has(flags, "--gone"))
         json_put(list.question, "all", json_true());
     fine = fine && (rows = list_ask(&list, engine, error));
-    if (fine)
+    if (fine) {
         executors_none_say(cli, engine);
+        stalled_say(cli, engine);
+    }
     if (fine && !cli->json)
         rows_write(rows);
     if (fine && !cli->json && !flags_has(flags, "--columns"))

@@ -135,6 +135,7 @@ static bool stats_print(const json_t *stats, bool all, struct error *error) {
         json_object_set(totals, "stuck instances", json_object_get(stats, "stuck_instances"));
         json_object_set_new(totals, "write-ahead log", log_text(json_object_get(stats, "log")));
         json_object_set_new(totals, "old rows", rows_text(json_object_get(stats, "log")));
+        json_object_set(totals, "stalled", json_object_get(stats, "stalled"));
         output_fields(totals);
     }
     fine = fine && section_print(definition_columns, rows, error) &&

@@ -49,6 +49,7 @@ struct session {
     unsigned generation;        /* of the connection, counted from 1, */
     time_ms since;              /* and since when it is there, monotonic */
     bool ending;                /* a commit is under way */
+    time_ms ends_by; /* monotonic: its end, or what became of it, is known by then; or 0 */
     struct statement *settings; /* not NULL: they hold for a transaction, and this makes them */
     bool settled;               /* it was sent in the open transaction */
     bool minded;                /* the open transaction has written what pages show; see reader.h */

@@ -105,6 +105,9 @@ bool postgres_sign_alive(const struct store *store, int64_t sign);
 /* old_reader.c */
 json_t *postgres_log(struct store *store, struct error *error);
 
+/* standby.c; not in a transaction that has failed */
+bool postgres_stalled(struct store *store, struct error *why);
+
 /* payload.c */
 void postgres_payload_is(struct query *query, const char *path, const json_t *value);
 

@@ -106,6 +106,8 @@ static time_ms wait_end(const struct session *session, time_ms begun) {
         return begun + OPENING_WAIT;
     if (session->begins)
         return transaction_patience(session->begins, session->begun);
+    if (session->ends_by)
+        return session->ends_by;
     if (session->db->patient)
         return TIME_NEVER - ANSWER_WAIT;
     return session->db->deadline ? session->db->deadline : begun + STATEMENT_WAIT + LOOK_EVERY;

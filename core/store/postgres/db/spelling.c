@@ -46,6 +46,7 @@ static const char *const functions[] = {
     "pg_last_xact_replay_timestamp",
     "pg_sequence_last_value",
     "pg_snapshot_xmax",
+    "pg_stat_get_wal_senders",
     "pg_terminate_backend",
     "pg_try_advisory_lock",
     "pg_walfile_name",

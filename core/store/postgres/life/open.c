@@ -120,6 +120,7 @@ static const struct store_engine engine = {
     .leases_rest = postgres_leases_rest,
     .running = postgres_running,
     .log = postgres_log,
+    .stalled = postgres_stalled,
     .notify = postgres_notify,
     .payload_is = postgres_payload_is,
 };

@@ -126,7 +126,7 @@ static enum answer fly(struct store *store, struct row *row, bool gated, struct 
     if (row && postgres_flight(store, row, gated, &reason))
         return YES;
     bool late = reason.code == ERROR_INTERRUPTED;
-    return !late || transaction_late(store, postgres_of(store)->session.begun, error) ? NO : FAILED;
+    return !late || postgres_late(store, postgres_of(store)->session.begun, error) ? NO : FAILED;
 }
 
 enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,

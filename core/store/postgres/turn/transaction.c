@@ -120,6 +120,13 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
 
 /* ---- writing ---- */
 
+bool postgres_late(struct store *store, time_ms begun, struct error *error) {
+    struct error why = {0};
+    if (postgres_of(store)->session.lost || !postgres_stalled(store, &why))
+        return transaction_late(store, begun, error);
+    return error_set(error, ERROR_BUSY, "store \"%s\": busy: %s", store->db.name, why.text);
+}
+
 /* How a transaction begins. */
 enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
@@ -213,7 +220,7 @@ bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, stru
     if (clock_monotonic() - begun >= LONG_WAIT)
         transaction_waited(store);
     if (!done)
-        return reason.code == ERROR_INTERRUPTED ? transaction_late(store, begun, error)
+        return reason.code == ERROR_INTERRUPTED ? postgres_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
     store->writing = true;
     if (!read_first(store, &first, error)) {
@@ -338,12 +345,15 @@ static bool count_drawn(struct store *store, struct error *error) {
 static bool commit_sent(struct store *store, struct error *error) {
     struct session *session = &postgres_of(store)->session;
     struct error reason = {ERROR_NONE, ""};
+    const time_ms begun = clock_monotonic();
     session->ending = true;
+    session->ends_by = begun + COMMIT_WAIT;
     bool done = turn_write(store, &reason) && db_run(&store->db, &reason, commit_sql, "") &&
                 session_land(session, NULL, &reason);
     session->ending = false;
+    session->ends_by = 0;
     if (!done && session->lost)
-        return turn_recall(store, error) == YES;
+        return turn_recall(store, begun, error) == YES;
     return done || error_set(error, reason.code, "%s", reason.text);
 }
 

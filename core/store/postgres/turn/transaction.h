@@ -15,6 +15,9 @@ bool postgres_begin_unasked(struct store *store, struct error *error);
 /* A statement with its answer, in a transaction of its own whose end need not be on the disk: one
  * request. */
 bool postgres_flight(struct store *store, struct row *row, bool gated, struct error *error);
+/* Tells that the gate was waited for since `begun`, and what its holder waits for if that is a
+ * standby. False. Not in a transaction. */
+bool postgres_late(struct store *store, time_ms begun, struct error *error);
 /* Connects again after a loss, and takes what the session had held. */
 bool postgres_reconnect(struct store *store, struct error *error);
 

@@ -91,23 +91,37 @@ static enum answer judge(struct store *store, int64_t turn, struct error *error)
 }
 
 /* An executor goes on: what became of the commit is found out when it connects; see timeline.h. */
-static enum answer give_up(struct store *store, struct error *error) {
-    error_set(error, store->self.id ? ERROR_UNAVAILABLE : ERROR_IO,
-              "store \"%s\": the connection was lost during a commit, and the server cannot be "
-              "asked whether it took place",
-              store->db.name);
+static enum answer give_up(struct store *store, const struct error *stalled, struct error *error) {
+    const enum error_code code = store->self.id ? ERROR_UNAVAILABLE : ERROR_IO;
+    if (stalled->code)
+        error_set(error, code, "store \"%s\": a commit has not ended: %s", store->db.name,
+                  stalled->text);
+    else
+        error_set(error, code,
+                  "store \"%s\": the connection was lost during a commit, and the server cannot be "
+                  "asked whether it took place",
+                  store->db.name);
     return FAILED;
 }
 
-enum answer turn_recall(struct store *store, struct error *error) {
-    const time_ms begun = clock_monotonic();
+/* What waits for a standby holds the gate, so that asking would be another wait. */
+static bool recall(struct store *store, struct error *stalled, int64_t *turn, struct error *error) {
+    return postgres_reconnect(store, error) && !postgres_stalled(store, stalled) &&
+           turn_ask(store, turn, error);
+}
+
+enum answer turn_recall(struct store *store, time_ms begun, struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    const time_ms from = clock_monotonic();
+    struct error stalled = {0};
     int64_t turn = 0;
-    for (int pause = PAUSE_FIRST; clock_monotonic() < transaction_patience(store, begun);
-         pause *= 2) {
-        if (postgres_reconnect(store, error) && turn_ask(store, &turn, error))
-            return judge(store, turn, error);
-        poll(NULL, 0, pause < PAUSE_MOST ? pause : PAUSE_MOST);
-        pause = pause < PAUSE_MOST ? pause : PAUSE_MOST;
-    }
-    return give_up(store, error);
+    bool known = false;
+    session->ends_by = begun + RECALL_WAIT;
+    for (int pause = PAUSE_FIRST; !(known = recall(store, &stalled, &turn, error)) &&
+                                  !stalled.code && clock_monotonic() < session->ends_by &&
+                                  clock_monotonic() < transaction_patience(store, from);
+         pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST)
+        poll(NULL, 0, pause);
+    session->ends_by = 0;
+    return known ? judge(store, turn, error) : give_up(store, &stalled, error);
 }

@@ -434,8 +434,16 @@ static bool stats_look(struct store *store, json_t *stats, time_ms now, struct e
     return done;
 }
 
+bool store_stalled(struct store *store, struct error *why) {
+    return store->engine->stalled && store->engine->stalled(store, why);
+}
+
 json_t *store_stats(struct store *store, time_ms now, struct error *error) {
+    struct error why = {0};
     json_t *stats = json_object();
     json_t *log = stats ? store->engine->log(store, error) : NULL;
-    return json_kept(stats, stats_put(stats, "log", log) && stats_look(store, stats, now, error));
+    const char *stalled = stats && store_stalled(store, &why) ? why.text : NULL;
+    return json_kept(stats, stats_put(stats, "log", log) &&
+                                json_put_text(stats, "stalled", stalled) &&
+                                stats_look(store, stats, now, error));
 }

@@ -198,6 +198,9 @@ struct store_engine {
      * statistics; JSON null: there is neither. Outside of a transaction. NULL: error. */
     json_t *(*log)(struct store *store, struct error *error);
 
+    /* True: no commit ends at present, and `why` says what it waits for. NULL: a file has none. */
+    bool (*stalled)(struct store *store, struct error *why);
+
     /* Adds " AND j.id IN (...)" to a question for jobs where few are meant and the database would
      * read every wide row otherwise. Changes no answer. */
     bool (*few)(struct store *store, struct query *query, const json_t *wanted,
