@@ -1,7 +1,7 @@
 #!/bin/sh
 # A cluster on one machine: run.sh [JOBS [DIRECTORY]]. Starts a PostgreSQL server with a synchronous
-# standby in DIRECTORY (a new temporary one unless it is given) and three executors. While they work
-# it kills an executor, then the server, and promotes the standby. At the end nothing is lost.
+# standby in DIRECTORY (a new temporary one unless it is given) and three executors. PAGE: how many
+# jobs each takes at once. While they work it kills an executor, then the server, and promotes the standby. At the end nothing is lost.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -98,7 +98,7 @@ none_left() {
 
 start_executor() {
   "$moonshift" run "$here" --store "$store" --name "$1" --priority-range "$2" --log-level warn \
-    --state-dir "$work" 2>"$work/$1.log" &
+    --state-dir "$work" --page "${PAGE:-2000}" 2>"$work/$1.log" &
   executors="$executors $!"
   eval "$1=$!"
 }
