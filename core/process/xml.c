@@ -1,14 +1,14 @@
 #include "process/xml.h"
 #include "base/text.h"
-#include <endian.h>
+#include "process/encoding.h"
 #include <expat.h>
-#include <iconv.h>
 #include <lauxlib.h>
 #include <stdio.h>
-#include <strings.h>
 
 #define READER "moonshift.xml.reader"
 #define SEPARATOR ' ' /* between a namespace and a name; no namespace may hold it */
+
+#define MARK "\xEF\xBB\xBF" /* of UTF-8: goes before what the file says */
 
 /* A userdata, so that expat's memory goes with it, whatever is raised meanwhile. The open elements
  * lie on the Lua stack, outermost first. */
@@ -18,6 +18,7 @@ struct reader {
     int base; /* the stack's top before the first element */
     size_t depth;
     struct text text[XML_DEPTH_MAX]; /* of the open elements */
+    struct text turned;              /* the file in UTF-8, where it was not */
     char refusal[128];
     XML_Size line, column; /* of the refusal */
 };
@@ -29,6 +30,7 @@ static int reader_gc(lua_State *L) {
     reader->parser = NULL;
     for (size_t i = 0; i < XML_DEPTH_MAX; i++)
         text_clear(&reader->text[i]);
+    text_clear(&reader->turned);
     return 0;
 }
 
@@ -136,51 +138,6 @@ static void on_doctype(void *arg, const char *name, const char *system, const ch
     refuse(arg, "a document type is not allowed (expected a file without <!DOCTYPE)");
 }
 
-/* ---- encodings that expat does not know ---- */
-
-/* Only those of one byte a character: a name from a file goes no further than this. */
-static bool is_one_byte(const char *name) {
-    static const char *const families[] = {"windows-125", "cp125", "iso-8859-"};
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        size_t size = strlen(families[i]);
-        if (strncasecmp(name, families[i], size) == 0)
-            return strspn(name + size, "0123456789") == strlen(name + size);
-    }
-    return false;
-}
-
-/* The character of a byte; -1: none. */
-static int character_of(iconv_t table, int byte) {
-    char in = (char)byte, *from = &in;
-    uint32_t character = 0;
-    char *to = (char *)&character;
-    size_t left = 1, room = sizeof character;
-    bool found = iconv(table, &from, &left, &to, &room) != (size_t)-1 && room == 0;
-    iconv(table, NULL, NULL, NULL, NULL);
-    return found ? (int)le32toh(character) : -1;
-}
-
-static int on_encoding(void *arg, const char *name, XML_Encoding *encoding) {
-    struct reader *reader = arg;
-    iconv_t table = is_one_byte(name) ? iconv_open("UCS-4LE", name) : (iconv_t)-1;
-    if (table == (iconv_t)-1) {
-        char problem[sizeof reader->refusal];
-        snprintf(problem, sizeof problem,
-                 "encoding \"%.24s\" is not known (expected UTF-8, UTF-16, an ISO-8859 or a "
-                 "windows-125x)",
-                 name);
-        refuse(reader, problem);
-        return XML_STATUS_ERROR;
-    }
-    for (int byte = 0; byte < 256; byte++)
-        encoding->map[byte] = character_of(table, byte);
-    encoding->data = NULL;
-    encoding->convert = NULL;
-    encoding->release = NULL;
-    iconv_close(table);
-    return XML_STATUS_OK;
-}
-
 static struct reader *reader_new(lua_State *L) {
     struct reader *reader = lua_newuserdatauv(L, sizeof *reader, 0);
     memset(reader, 0, sizeof *reader);
@@ -194,7 +151,6 @@ static struct reader *reader_new(lua_State *L) {
     XML_SetElementHandler(reader->parser, on_start, on_end);
     XML_SetCharacterDataHandler(reader->parser, on_text);
     XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);
-    XML_SetUnknownEncodingHandler(reader->parser, on_encoding, reader);
     return reader;
 }
 
@@ -207,13 +163,17 @@ static int fail(lua_State *L, const char *message, XML_Size line, XML_Size colum
     return 4;
 }
 
-static int xml_read(lua_State *L) {
-    size_t size;
-    const char *text = luaL_checklstring(L, 1, &size);
-    lua_settop(L, 1);
-    if (size > XML_SIZE_MAX)
-        return fail(L, "the text has more than 8 MiB", 1, 1);
-    struct reader *reader = reader_new(L);
+/* Line and column of a byte of the text as it is in the file. */
+static int fail_at(lua_State *L, const char *message, const char *text, size_t at) {
+    XML_Size line = 1, column = 1;
+    for (size_t i = 0; i < at; i++) {
+        column = text[i] == '\n' ? 1 : column + 1;
+        line += text[i] == '\n';
+    }
+    return fail(L, message, line, column);
+}
+
+static int read_all(lua_State *L, struct reader *reader, const char *text, size_t size) {
     bool fine = XML_Parse(reader->parser, text, (int)size, XML_TRUE) == XML_STATUS_OK;
     lua_settop(L, fine ? reader->base + 1 : reader->base);
     if (reader->refusal[0])
@@ -223,6 +183,27 @@ static int xml_read(lua_State *L) {
                     XML_GetCurrentLineNumber(reader->parser),
                     XML_GetCurrentColumnNumber(reader->parser) + 1);
     return 1;
+}
+
+static int xml_read(lua_State *L) {
+    size_t size, at;
+    const char *text = luaL_checklstring(L, 1, &size);
+    lua_settop(L, 1);
+    if (size > XML_SIZE_MAX)
+        return fail(L, "the text has more than 8 MiB", 1, 1);
+    struct reader *reader = reader_new(L);
+    struct text *turned = &reader->turned;
+    switch (encoding_turn(text, size, turned, reader->refusal, sizeof reader->refusal, &at)) {
+    case ENCODING_REFUSED:
+        return fail_at(L, reader->refusal, text, at);
+    case ENCODING_TURNED:
+        XML_SetEncoding(reader->parser, "UTF-8");
+        return read_all(L, reader, turned->data, turned->size);
+    case ENCODING_KNOWN:
+        if (size >= strlen(MARK) && memcmp(text, MARK, strlen(MARK)) == 0)
+            XML_SetEncoding(reader->parser, "UTF-8");
+    }
+    return read_all(L, reader, text, size);
 }
 
 int luaopen_moonshift_xml(lua_State *L) {
