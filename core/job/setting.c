@@ -297,6 +297,7 @@ static const struct {
     [SETTING_FAIR] = {{[FAIR_OFF] = "off", [FAIR_TENANT] = "tenant", [FAIR_LANE] = "lane"},
                       "\"tenant\", \"lane\" or \"off\""},
     [SETTING_MISSING] = {{"refuse", "incident"}, "\"refuse\" or \"incident\""},
+    [SETTING_CRON] = {{"auto", "quartz", "unix"}, "\"auto\", \"quartz\" or \"unix\""},
     [SETTING_HISTORY] = {{"none", "failures", "full"}, "\"none\", \"failures\" or \"full\""},
 };
 
@@ -360,8 +361,9 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
         [SETTING_RANGE] = set_range,       [SETTING_WORKERS] = set_workers,
         [SETTING_SCOPE] = set_scope,       [SETTING_ACQUISITIONS] = set_acquisitions,
         [SETTING_FAIR] = set_word,         [SETTING_MISSING] = set_word,
-        [SETTING_HISTORY] = set_word,      [SETTING_COUNTS] = set_counts,
-        [SETTING_SPANS] = set_spans,       [SETTING_REACH] = set_reach,
+        [SETTING_CRON] = set_word,         [SETTING_HISTORY] = set_word,
+        [SETTING_COUNTS] = set_counts,     [SETTING_SPANS] = set_spans,
+        [SETTING_REACH] = set_reach,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -396,6 +398,7 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
     case SETTING_ACQUISITIONS:
     case SETTING_FAIR:
     case SETTING_MISSING:
+    case SETTING_CRON:
     case SETTING_HISTORY:
         return scalar_from_text(text);
     }
@@ -451,7 +454,9 @@ static json_t *pair_value(enum setting_kind kind, const void *field) {
     return pair[0] == pair[1] ? json_integer(*pair) : json_pack("[i, i]", pair[0], pair[1]);
 }
 
-static json_t *whole_value(enum setting_kind kind, const void *field) {
+static json_t *number_value(enum setting_kind kind, const void *field) {
+    if (kind == SETTING_FACTOR)
+        return json_real(*(const double *)field);
     if (kind == SETTING_INT64 || kind == SETTING_SIZE)
         return json_integer(*(const int64_t *)field);
     int number = *(const int *)field;
@@ -476,9 +481,8 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_AUTO:
     case SETTING_INT64:
     case SETTING_SIZE:
-        return whole_value(setting->kind, field);
     case SETTING_FACTOR:
-        return json_real(*(const double *)field);
+        return number_value(setting->kind, field);
     case SETTING_SPAN:
         return span_value(*(const time_ms *)field);
     case SETTING_SPAN_AS:
@@ -502,6 +506,7 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
         return json_string(*(const bool *)field ? "root" : "instance");
     case SETTING_FAIR:
     case SETTING_MISSING:
+    case SETTING_CRON:
     case SETTING_HISTORY:
         return word_value(setting, field);
     }

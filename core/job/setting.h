@@ -30,6 +30,7 @@ enum setting_kind {
     SETTING_ACQUISITIONS, /* json_t *, an object of objects or NULL; see acquisitions.h */
     SETTING_FAIR,         /* enum fair_by */
     SETTING_MISSING,      /* enum missing_handlers */
+    SETTING_CRON,         /* enum model_cron */
     SETTING_HISTORY       /* enum history_level */
 };
 

@@ -66,6 +66,7 @@ static const struct setting table[] = {
     {"failed_job_wait", SETTING_SPAN, FIELD(failed_job_wait), 0, 0, "PT10S"},
     {"incidents", SETTING_BOOL, FIELD(incidents), 0, 0, "true"},
     {"missing_handlers", SETTING_MISSING, FIELD(missing_handlers), 0, 0, "refuse"},
+    {"cron", SETTING_CRON, FIELD(cron), 0, 0, "auto"},
     {"notify", SETTING_NOTIFY, FIELD(notify), 0, 0, NULL},
     {"notify_every", SETTING_SPAN, FIELD(notify_every), 1, 0, "PT10M"},
     {"history", SETTING_HISTORY, FIELD(history), 0, 0, "full"},

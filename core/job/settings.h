@@ -18,6 +18,8 @@ enum fair_by { FAIR_OFF, FAIR_TENANT, FAIR_LANE };
 
 enum missing_handlers { MISSING_REFUSE, MISSING_INCIDENT }; /* of processes */
 
+enum model_cron { CRON_AUTO, CRON_QUARTZ, CRON_UNIX }; /* numbers of weekdays in models */
+
 struct settings {
     /* store and identity */
     char *store;      /* URL, default "sqlite:moonshift.db" */
@@ -64,6 +66,7 @@ struct settings {
     time_ms timeout;
     int64_t memory_limit; /* bytes per worker state */
     enum missing_handlers missing_handlers;
+    enum model_cron cron;
     json_t *http_allow, *http_deny; /* hosts of requests (reach.h); arrays or NULL */
     json_t *stock;    /* stock handlers that the folder asks for (stock.h); array or NULL */
     time_ms patience; /* of a command whose instance runs; 0: none */

@@ -81,6 +81,19 @@ static void add_child(lua_State *L) {
     lua_pop(L, 1);
 }
 
+/* The outermost element knows all namespaces that the file declares. */
+static void on_namespace(void *arg, const char *prefix, const char *uri) {
+    struct reader *reader = arg;
+    (void)prefix;
+    if (reader->refusal[0] || !uri)
+        return;
+    luaL_checkstack(reader->L, 3, "elements are nested too deep");
+    lua_getiuservalue(reader->L, reader->base, 1);
+    lua_pushboolean(reader->L, true);
+    lua_setfield(reader->L, -2, uri);
+    lua_pop(reader->L, 1);
+}
+
 static void on_start(void *arg, const char *name, const char **attributes) {
     struct reader *reader = arg;
     lua_State *L = reader->L;
@@ -139,16 +152,19 @@ static void on_doctype(void *arg, const char *name, const char *system, const ch
 }
 
 static struct reader *reader_new(lua_State *L) {
-    struct reader *reader = lua_newuserdatauv(L, sizeof *reader, 0);
+    struct reader *reader = lua_newuserdatauv(L, sizeof *reader, 1);
     memset(reader, 0, sizeof *reader);
     luaL_setmetatable(L, READER);
     reader->L = L;
     reader->base = lua_gettop(L);
+    lua_newtable(L);
+    lua_setiuservalue(L, reader->base, 1);
     reader->parser = XML_ParserCreateNS(NULL, SEPARATOR);
     if (!reader->parser)
         luaL_error(L, "out of memory while XML was read");
     XML_SetUserData(reader->parser, reader);
     XML_SetElementHandler(reader->parser, on_start, on_end);
+    XML_SetStartNamespaceDeclHandler(reader->parser, on_namespace);
     XML_SetCharacterDataHandler(reader->parser, on_text);
     XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);
     return reader;
@@ -182,6 +198,8 @@ static int read_all(lua_State *L, struct reader *reader, const char *text, size_
         return fail(L, XML_ErrorString(XML_GetErrorCode(reader->parser)),
                     XML_GetCurrentLineNumber(reader->parser),
                     XML_GetCurrentColumnNumber(reader->parser) + 1);
+    lua_getiuservalue(L, reader->base, 1);
+    lua_setfield(L, -2, "namespaces");
     return 1;
 }
 

@@ -7,7 +7,8 @@
  *
  * `ns` is nil without a namespace. `text` is what stands directly in the element, of all its parts.
  * `attributes` has each value by its name, "uri name" if it has a namespace, and the names in their
- * order. Columns count bytes from 1.
+ * order. Columns count bytes from 1. The outermost element has `namespaces` beside: a set of those
+ * that the file declares anywhere.
  *
  * Refused: a document type (so there are no entities beyond the five), text over 8 MiB, elements
  * nested over 256 deep, an element with over 1000 attributes. */

@@ -51,6 +51,10 @@ static void push_options(lua_State *L, const struct script_options *options) {
     lua_pushstring(L,
                    options->settings->missing_handlers == MISSING_INCIDENT ? "incident" : "refuse");
     lua_setfield(L, -2, "missing_handlers");
+    static const char *const crons[] = {
+        [CRON_AUTO] = "auto", [CRON_QUARTZ] = "quartz", [CRON_UNIX] = "unix"};
+    lua_pushstring(L, crons[options->settings->cron]);
+    lua_setfield(L, -2, "cron");
     static const char *const readings[] = {
         [READING_RUN] = NULL, [READING_FOLDER] = "folder", [READING_FILE] = "file"};
     lua_pushstring(L, readings[options->reading]);

@@ -298,7 +298,7 @@ function Loader:read_processes()
     return
   end
   local found = require("moonshift.process.load").folder(self.loaded, self.natives.text,
-    self.natives.now, self.options.reading ~= nil)
+    self.natives.now, { sound = self.options.reading ~= nil, cron = self.options.cron })
   self:read_process_files(found, paths)
   local names = not self.options.missing and self:handler_names()
   local problems, list = found:finish(names, self.options.missing_handlers, self.options.reading,
@@ -321,7 +321,8 @@ function Loader:read_process(path, text, key, env)
   if path:find("%.lua$") then
     value = assert(load(text, "@" .. path, "t", env or self.sandbox.env))()
   end
-  return require("moonshift.process.load").read_process(path, text, key, value)
+  return require("moonshift.process.load").read_process(path, text, key, value,
+    self.options.cron)
 end
 
 -- A script of a process: function(job). `where` = { file, line }; `env`: its globals, if not those

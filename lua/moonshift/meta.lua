@@ -545,6 +545,7 @@ function Clock:is_virtual() end
 ---@field failed_job_wait? moonshift.span
 ---@field incidents? boolean
 ---@field missing_handlers? string
+---@field cron? string
 ---@field notify? table
 ---@field notify_every? moonshift.span
 ---@field history? string

@@ -73,3 +73,39 @@ describe("the due date of a timer of an instance", function()
     end)
   end
 end)
+
+describe("the weekdays of a model", function()
+  local MODEL = [[<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+    targetNamespace="t" xmlns:x="%s"><process id="p"><startEvent id="s"/>
+    <sequenceFlow id="f" sourceRef="s" targetRef="w"/><intermediateCatchEvent id="w">
+    <timerEventDefinition><timeCycle>%s</timeCycle></timerEventDefinition></intermediateCatchEvent>
+    <sequenceFlow id="g" sourceRef="w" targetRef="e"/><endEvent id="e"/></process></definitions>]]
+  local folder
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  -- When the model waits for its timer; the year begins on a Thursday.
+  local function due(namespace, text, cron)
+    folder = process.folder { ["processes/p.bpmn"] = MODEL:format(namespace, text) }
+    local engine = testing.engine { scripts = folder, cron = cron }
+    assert(engine:start("p", { variables = { when = "0 0 9 ? * 6" } }))
+    return engine:jobs():one().due
+  end
+
+  it("are those of Quartz where the file is of Flowable, also by an expression", function()
+    assert.equal("2026-01-02T09:00:00.000Z", due("http://flowable.org/bpmn", "0 0 9 ? * 6"))
+    process.remove(folder)
+    assert.equal("2026-01-02T09:00:00.000Z", due("http://activiti.org/bpmn", "${when}"))
+  end)
+
+  it("are as the setting says", function()
+    assert.equal("2026-01-03T09:00:00.000Z", due("urn:x", "0 0 9 ? * 6"))
+    process.remove(folder)
+    assert.equal("2026-01-02T09:00:00.000Z", due("urn:x", "${when}", "quartz"))
+    process.remove(folder)
+    assert.equal("2026-01-03T09:00:00.000Z", due("http://flowable.org/bpmn", "${when}", "unix"))
+  end)
+end)

@@ -11,6 +11,7 @@ local expression = require "moonshift.expression"
 local graph_of = require "moonshift.process.graph"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
+local weekdays = require "moonshift.process.weekdays"
 
 local compile = {}
 
@@ -164,6 +165,15 @@ end
 
 -- ---- steps ----
 
+-- A timer's text. What an expression of a model says may count weekdays as Quartz does.
+local function timer_of(c, timer, node)
+  local text = compile.value(c, timer.text, node)
+  local ask = timer.quartz and text.ask
+  return { kind = timer.kind, text = not ask and text or { text = text.text, ask = function(scope)
+    return weekdays.quartz(ask(scope))
+  end } }
+end
+
 local function named_values(c, list, where)
   local values = {}
   for i, one in ipairs(list or {}) do
@@ -222,8 +232,7 @@ local function event_of(c, node)
     variable = event.variable, changes = event.changes and set_of(event.changes),
     message = compile.value(c, event.message, node),
     code_variable = event.code_variable, message_variable = event.message_variable,
-    timer = event.timer and { kind = event.timer.kind,
-      text = compile.value(c, event.timer.text, node) },
+    timer = event.timer and timer_of(c, event.timer, node),
   } or { kind = "none", interrupting = true }
 end
 
@@ -258,8 +267,7 @@ local function timeouts_of(c, step, node)
       id = graph_of.timeout_place(node, one), node = { kind = "timeout", line = node.line },
       host = step, priority = step.priority, exclusive = step.exclusive,
       call_out = compile.callout(c, one.behaviour, node),
-      event = { kind = "timer", interrupting = false, timer = { kind = one.timer.kind,
-        text = compile.value(c, one.timer.text, node) } },
+      event = { kind = "timer", interrupting = false, timer = timer_of(c, one.timer, node) },
     }
     step.timeouts[i].call_out.place = ("%s/timeout %s"):format(node.id, one.id)
   end

@@ -21,12 +21,13 @@ local function read_words(value, path, told, text)
   return { words.read(value, path, told, text) }
 end
 
--- graphs(path, text, value, told, sound) -> the graphs of a file, checked. `value`: what a file in
--- Lua returns. `sound`: what is doubtful is told, too.
-function load.graphs(path, text, value, told, sound)
+-- graphs(path, text, value, told, options) -> the graphs of a file, checked. `value`: what a file
+-- in Lua returns. The options are `cron`, the setting, and `sound`: what is doubtful is told, too.
+function load.graphs(path, text, value, told, options)
   local is_lua = path:find("%.lua$") ~= nil
-  local graphs = is_lua and read_words(value, path, told, text) or reader.read(text, path, told)
-  check.graphs(graphs, told, sound)
+  local graphs = is_lua and read_words(value, path, told, text)
+    or reader.read(text, path, told, options.cron)
+  check.graphs(graphs, told, options.sound)
   return graphs
 end
 
@@ -52,7 +53,7 @@ end
 
 function Folder:read_file(path, value)
   local told = report.new(path)
-  local graphs = load.graphs(path, self.text(path), value, told, self.sound)
+  local graphs = load.graphs(path, self.text(path), value, told, self)
   for _, graph in ipairs(graphs) do
     self:add(graph, told)
   end
@@ -249,19 +250,20 @@ function Folder:finish(handlers, missing, reading, written)
   return problems, list
 end
 
--- folder(loaded, text, now, sound) -> what reads the files of a folder: read_file(path, value),
--- then finish. `text(path)` gives a file, now() the time in ms. `sound`: what is doubtful is told,
--- too, which takes a large process long. Adds to `loaded` processes (by key: { graph, path,
+-- folder(loaded, text, now, options) -> what reads the files of a folder: read_file(path, value),
+-- then finish. `text(path)` gives a file, now() the time in ms. Options are those of graphs; to
+-- tell what is doubtful takes a large process long.
+-- Adds to `loaded` processes (by key: { graph, path,
 -- hash }), process_rows, process_versions and process_warnings.
-function load.folder(loaded, text, now, sound)
-  return setmetatable({ loaded = loaded, text = text, now = now, sound = sound, order = {},
-    reports = {}, told = {} }, Folder)
+function load.folder(loaded, text, now, options)
+  return setmetatable({ loaded = loaded, text = text, now = now, sound = options.sound,
+    cron = options.cron, order = {}, reports = {}, told = {} }, Folder)
 end
 
--- read_process(path, text, key, value) -> the graph of a stored version; raises if it has none.
-function load.read_process(path, text, key, value)
+-- read_process(path, text, key, value, cron) -> the graph of a stored version; raises without.
+function load.read_process(path, text, key, value, cron)
   local told = report.new(path)
-  for _, graph in ipairs(load.graphs(path, text, value, told)) do
+  for _, graph in ipairs(load.graphs(path, text, value, told, { cron = cron })) do
     if graph.key == key then
       places.resolve(graph)
       return graph

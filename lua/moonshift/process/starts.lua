@@ -3,6 +3,7 @@
 local expression = require "moonshift.expression"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
+local weekdays = require "moonshift.process.weekdays"
 
 local starts = {}
 
@@ -63,6 +64,9 @@ end
 local function spec_of(graph, node, scope)
   local timer = node.event.timer
   local text, message = ask(timer.text, scope)
+  if timer.quartz and type(text) == "string" then
+    text, message = weekdays.named(text, weekdays.QUARTZ)
+  end
   if type(text) ~= "string" then
     return nil, message or "its time is no text"
   end

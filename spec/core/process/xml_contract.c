@@ -116,6 +116,9 @@ static void reads(void) {
     says("a mark of the byte order goes before the name",
          "\xEF\xBB\xBF<?xml version='1.0' encoding='GBK'?><a>\xC3\xA4</a>",
          "return xml.read(...).text == '\\u{e4}'");
+    says("the outermost element knows the namespaces of the whole file",
+         "<a xmlns='urn:x'><b xmlns:y='urn:y'/></a>",
+         "local n = xml.read(...).namespaces return n['urn:x'] and n['urn:y'] and not n['urn:z']");
     says("comments and instructions are nothing", "<!-- x --><a><!-- y --><?z?></a>",
          "local e = xml.read(...) return e.text == '' and #e.children == 0");
 }

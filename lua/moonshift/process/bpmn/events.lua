@@ -1,6 +1,8 @@
 -- What an event waits for or throws: the definitions in an event's element.
 local elements = require "moonshift.process.bpmn.elements"
+local expression = require "moonshift.expression"
 local extensions = require "moonshift.process.bpmn.extensions"
+local weekdays = require "moonshift.process.weekdays"
 
 local events = {}
 
@@ -125,15 +127,38 @@ local function with_end(text, element, owner, context)
   return text
 end
 
+local AMBIGUOUS = 'the cron text "%s" counts weekdays: it is "%s" here and "%s" in Quartz '
+  .. "(expected names, or the setting cron)"
+
+-- A cycle of the model as it is meant here. Numbers of weekdays become names where the file counts
+-- as Quartz does; where that is not known, a warning says both.
+local function cycle_timer(text, owner, context)
+  local quartz = context.cron == "quartz"
+  if expression.is(text) then
+    return { kind = "cycle", text = text, quartz = quartz and not text:find("^R") or nil }
+  end
+  local there, message = weekdays.named(text, weekdays.QUARTZ)
+  if quartz and not there then
+    context.report:refuse(owner, message)
+  elseif context.cron == "auto" then
+    local here = weekdays.named(text, weekdays.UNIX)
+    if here and there and here ~= there then
+      context.report:warn(owner, AMBIGUOUS:format(text, here, there))
+    end
+  end
+  return { kind = "cycle", text = quartz and there or text }
+end
+
 -- timer(definition, owner, context) -> an event; also of a listener.
 function events.timer(definition, owner, context)
   for _, one in ipairs(TIMERS) do
     local text, element = elements.child_text(definition, one[1])
     if text and text ~= "" then
+      local timer = { kind = one[2], text = text }
       if one[2] == "cycle" then
-        text = with_end(text, element, owner, context)
+        timer = cycle_timer(with_end(text, element, owner, context), owner, context)
       end
-      return { kind = "timer", timer = { kind = one[2], text = text } }
+      return { kind = "timer", timer = timer }
     end
   end
   context.report:refuse(owner,

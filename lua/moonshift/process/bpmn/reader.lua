@@ -5,6 +5,7 @@ local extensions = require "moonshift.process.bpmn.extensions"
 local flows = require "moonshift.process.bpmn.flows"
 local graph_of = require "moonshift.process.graph"
 local nodes = require "moonshift.process.bpmn.nodes"
+local origin = require "moonshift.process.bpmn.origin"
 local rules = require "moonshift.rules"
 local schema = require "moonshift.process.bpmn.schema"
 local xml = require "moonshift.xml"
@@ -116,19 +117,33 @@ local function read_processes(root, path, context)
   return graphs
 end
 
--- read(text, path, report) -> the graphs of the file. Problems are in the report; graphs of a file
--- that has any are not complete.
-function reader.read(text, path, report)
+local function is_executable(root)
+  for _, element in ipairs(elements.children(root, "process")) do
+    if elements.flag(element, "isExecutable", true) then
+      return true
+    end
+  end
+end
+
+-- read(text, path, report, cron) -> the graphs of the file. Problems are in the report; graphs of a
+-- file that has any are not complete. `cron`: the setting.
+function reader.read(text, path, report, cron)
   local root, message, line, column = xml.read(text)
   if not root then
     report:refuse({ line = line, column = column }, message)
+    return {}
+  end
+  if origin.is_camunda_8(root) and is_executable(root) then
+    report:refuse(root, "was made for Camunda 8, whose task definitions and conditions in FEEL "
+      .. 'are not run (expected a model for Camunda 7; see "Models of Camunda 8" in docs/bpmn.md)')
     return {}
   end
   local ids = schema.check(root, report)
   if not ids then
     return {}
   end
-  local context = { report = report, ids = ids, known = events.known(root, report) }
+  local context = { report = report, ids = ids, known = events.known(root, report),
+    cron = origin.cron(root, cron or "auto") }
   local graphs = read_processes(root, path, context)
   if #elements.children(root, "process") == 0 then
     report:warn(root, "the file has no <process>")

@@ -91,6 +91,9 @@ local PLAIN = {
 
 -- True if the words for this kind of event say all of it.
 local function has_words(event)
+  if event.timer and event.timer.quartz then
+    return false
+  end
   for name in pairs(event) do
     if name ~= "kind" and name ~= "interrupting" and not PLAIN[event.kind][name] then
       return false

@@ -1,0 +1,99 @@
+-- The engine that a model was drawn for.
+local models = require "spec.support.models"
+local report = require "moonshift.process.report"
+local reader = require "moonshift.process.bpmn.reader"
+
+local MODEL = '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+  .. 'targetNamespace="t" %s>'
+  .. '<process id="p" isExecutable="%s">%s</process></definitions>'
+local ZEEBE = 'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+local CAMUNDA = 'xmlns:camunda="http://camunda.org/schema/1.0/bpmn"'
+local MODELER = 'xmlns:modeler="http://camunda.org/schema/modeler/1.0" '
+  .. 'modeler:executionPlatform="%s"'
+local WRONG = [[<startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="x"/>
+  <serviceTask id="x"/><exclusiveGateway id="y"/>
+  <sequenceFlow id="g" sourceRef="x" targetRef="y">
+    <conditionExpression>= a</conditionExpression></sequenceFlow>]]
+
+local function told(text, cron)
+  local all = report.new "p.bpmn"
+  local graphs = reader.read(text, "p.bpmn", all, cron)
+  return models.messages(all.problems), models.messages(all.warnings), graphs
+end
+
+describe("a model for Camunda 8", function()
+  local REFUSED = { "was made for Camunda 8, whose task definitions and conditions in FEEL are not "
+    .. 'run (expected a model for Camunda 7; see "Models of Camunda 8" in docs/bpmn.md)' }
+
+  it("is refused in one line, by its namespace or its platform", function()
+    assert.same(REFUSED, (told(MODEL:format(ZEEBE, "true", WRONG))))
+    assert.same(REFUSED, (told(MODEL:format(MODELER:format "Camunda Cloud", "true", WRONG))))
+    local both = CAMUNDA .. " " .. MODELER:format "Camunda Cloud"
+    assert.same(REFUSED, (told(MODEL:format(both, "true", WRONG))))
+  end)
+
+  it("is none if it says another platform, or has what is run here", function()
+    for _, attributes in ipairs { "", CAMUNDA, ZEEBE .. " " .. CAMUNDA,
+      ZEEBE .. " " .. MODELER:format "Camunda Platform" } do
+      local problems = told(MODEL:format(attributes, "true", WRONG))
+      assert.truthy(#problems > 0)
+      assert.are_not.same(REFUSED, problems)
+    end
+  end)
+
+  it("is passed over if nothing of it is to be run", function()
+    assert.same({}, (told(MODEL:format(ZEEBE, "false", ""))))
+  end)
+end)
+
+describe("the weekdays of a model's cron texts", function()
+  local TIMER = '<startEvent id="s"><timerEventDefinition><timeCycle>%s</timeCycle>'
+    .. '</timerEventDefinition></startEvent><sequenceFlow id="f" sourceRef="s" targetRef="e"/>'
+    .. '<endEvent id="e"/>'
+  local WARNED = { '"s": the cron text "0 0 9 ? * 2-6" counts weekdays: it is '
+    .. '"0 0 9 ? * TUE-SAT" here and "0 0 9 ? * MON-FRI" in Quartz (expected names, or the '
+    .. "setting cron)" }
+
+  local function timer(namespace, cron, text)
+    local problems, warnings, graphs = told(MODEL:format(namespace, "true",
+      TIMER:format(text or "0 0 9 ? * 2-6")), cron)
+    local node = graphs[1].nodes.s
+    return node.event.timer, warnings, problems
+  end
+
+  it("are those of Quartz in the namespaces of Flowable and Activiti", function()
+    for _, ns in ipairs { "http://flowable.org/bpmn", "http://activiti.org/bpmn" } do
+      local found, warnings = timer(('xmlns:x="%s"'):format(ns))
+      assert.same({ kind = "cycle", text = "0 0 9 ? * MON-FRI" }, found)
+      assert.same({}, warnings)
+    end
+  end)
+
+  it("are warned of anywhere else", function()
+    local found, warnings = timer(CAMUNDA)
+    assert.same({ kind = "cycle", text = "0 0 9 ? * 2-6" }, found)
+    assert.same(WARNED, warnings)
+    assert.same({}, select(2, timer(CAMUNDA, nil, "0 0 9 ? * MON-FRI")))
+    assert.same({}, select(2, timer(CAMUNDA, nil, "0 9 * * 1-5")))
+  end)
+
+  it("are those that the setting says", function()
+    local found, warnings = timer(CAMUNDA, "quartz")
+    assert.same({ kind = "cycle", text = "0 0 9 ? * MON-FRI" }, found)
+    assert.same({}, warnings)
+    found, warnings = timer('xmlns:x="http://flowable.org/bpmn"', "unix")
+    assert.same({ kind = "cycle", text = "0 0 9 ? * 2-6" }, found)
+    assert.same({}, warnings)
+  end)
+
+  it("are refused where Quartz has no such day", function()
+    local _, _, problems = timer(CAMUNDA, "quartz", "0 0 9 ? * 0")
+    assert.same({ '"s": cron "0 0 9 ? * 0": weekday 0 is not in 1-7 (expected such a number or '
+      .. "SUN-SAT)" }, problems)
+  end)
+
+  it("are known of an expression when it is asked", function()
+    assert.same({ kind = "cycle", text = "${when}", quartz = true }, (timer(CAMUNDA, "quartz",
+      "${when}")))
+  end)
+end)
