@@ -36,9 +36,8 @@ local function message_command(message, given, where, level)
   elseif given.token ~= nil and (given.instance == nil or given.keep ~= nil) then
     error(where .. "correlate: a token without its instance, or beside keep (expected the token "
       .. "of a subscription and its instance)", level + 1)
-  elseif given.starts ~= nil and (given.instance ~= nil or given.business_key ~= nil
-    or given.keep ~= nil) then
-    error(where .. "correlate: starts goes without instance, business_key and keep", level + 1)
+  elseif given.starts ~= nil and (given.instance ~= nil or given.keep ~= nil) then
+    error(where .. "correlate: starts goes without instance and keep", level + 1)
   end
   given.kind = "message"
   given.message = options.value(message, where .. "message", "name", level)

@@ -140,14 +140,15 @@ describe("a message that is kept", function()
   end)
 
   it("starts the process that is deployed later", function()
-    assert(engine:correlate("begin", { keep = "PT1H", variables = { a = 1 } }))
+    assert(engine:correlate("begin", { keep = "PT1H", business_key = "o-7",
+      variables = { a = 1 } }))
     local file = assert(io.open(folder .. "/processes/later.lua", "wb"))
     file:write(STARTS)
     file:close()
     assert(engine:reload())
     engine:drain()
     local id = engine:instances({ process = "later" }):one().id
-    assert.equal(1, engine:instance(id).variables.a)
+    assert.same({ "o-7", 1 }, { engine:instance(id).key, engine:instance(id).variables.a })
   end)
 
   it("is in the log of operations", function()

@@ -345,26 +345,44 @@ static void add_receivers(struct text *text, const json_t *rows) {
     }
 }
 
+/* True if the message has a key and all that wait do so without one: it tells none from another. */
+static bool are_keyless(const json_t *command, const json_t *rows) {
+    const char *key = json_text(command, "key");
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+        if (*json_text(row, "key"))
+            return false;
+    return key && *key;
+}
+
 static bool refuse_receivers(const json_t *command, const json_t *rows, struct error *error) {
     struct text text = {0};
     const char *name = json_text(command, "message");
     if (json_array_size(rows) == 0)
         return error_set(error, ERROR_NOT_FOUND, "message \"%s\": nothing waits for it", name);
     add_receivers(&text, rows);
+    if (are_keyless(command, rows))
+        text_add(&text,
+                 "; they wait for no key, so \"%s\" means all of them (expected the business key "
+                 "of an instance: --business-key, business_key in Lua)",
+                 json_text(command, "key"));
     error_set(error, ERROR_CONFLICT, "message \"%s\": expected one receiver, found %zu: %s", name,
               json_array_size(rows), text.data ? text.data : "");
     text_clear(&text);
     return false;
 }
 
-static bool take_receiver(struct process_cause *cause, struct engine *engine, const json_t *row,
-                          struct error *error) {
+/* A start event begins an instance with the business key that the message asks for. */
+static bool take_receiver(struct process_cause *cause, struct engine *engine, const json_t *command,
+                          const json_t *row, struct error *error) {
     take_activity(cause, row);
     if (json_int(row, "instance"))
         return (take(cause->object, "token", row, "token") || error_no_memory(error)) &&
                take_instance(cause, engine, json_int(row, "instance"), error);
     return (json_put_text(cause->object, "kind", "start") &&
-            take(cause->object, "at", row, "activity")) &&
+            take(cause->object, "at", row, "activity") &&
+            take(cause->object, "key", command, "business_key")) &&
            version_by_id(cause, engine, json_int(row, "version"), error);
 }
 
@@ -400,7 +418,7 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     if (done && cause->keeps)
         done = json_object_update(cause->object, question) == 0 || error_no_memory(error);
     else if (done)
-        done = count == 1 ? take_receiver(cause, engine, json_array_get(rows, 0), error)
+        done = count == 1 ? take_receiver(cause, engine, command, json_array_get(rows, 0), error)
                           : refuse_receivers(command, rows, error);
     json_decref(question);
     json_decref(rows);

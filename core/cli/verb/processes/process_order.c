@@ -476,6 +476,8 @@ static const struct flag modify_flags[] = {
 static const struct flag message_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "what the receiver waits for with the name", FLAG_MEMBER | FLAG_ONE},
+    {"--business-key", "TEXT", "an instance of this business key, or a new one with it",
+     FLAG_MEMBER | FLAG_ONE},
     {"--instance", "ID", "only this instance", FLAG_ONE},
     {"--token", "N", "only this of its tokens, as \"instance show --json\" has them", FLAG_ONE},
     {"--starts", NULL, "only start events", FLAG_MEMBER | FLAG_ONE},
@@ -522,7 +524,8 @@ const struct cli_command process_order_commands[] = {
      "It stays open, unless the event that catches the code interrupts it. If none does,\n"
      "nothing is done.\n" ELSEWHERE,
      variable_flags, 2, -1, false, false, escalate_run},
-    {"message", "NAME [--key TEXT] [--instance ID] [--keep SPAN] [name=value …] [--from FILE]",
+    {"message",
+     "NAME [--key TEXT] [--business-key TEXT] [--instance ID] [--keep SPAN] [name=value …]",
      "send a message to the one that waits for it",
      "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"
      "--keep, the next that waits for it gets it. --from gives many, a thousand in a\n"

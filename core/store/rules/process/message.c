@@ -152,9 +152,9 @@ static json_t *cause_of(const struct unit_message *one, const json_t *receiver) 
         return json_pack("{ss sI sO sO so*}", "kind", "message", "instance", (json_int_t)instance,
                          "token", json_object_get(receiver, "token"), "activity",
                          json_object_get(receiver, "activity"), key, variables);
-    return json_pack("{ss sO sO so*}", "kind", "start", "version",
-                     json_object_get(receiver, "version"), "at",
-                     json_object_get(receiver, "activity"), key, variables);
+    return json_pack(
+        "{ss sO sO ss* so*}", "kind", "start", "version", json_object_get(receiver, "version"),
+        "at", json_object_get(receiver, "activity"), "key", one->business_key, key, variables);
 }
 
 bool message_order(struct store *store, struct store_order *order, time_ms now,

@@ -14,6 +14,7 @@ local files = {
     local process = require "moonshift.process"
     return { process.start "asked" { message = "claim" },
       process.receive "more" { message = "claim", each = { times = "2", parallel = true } } }]],
+  ["processes/paid.lua"] = WORDS .. 'return { receive "wait" { message = "paid" } }',
   ["handlers/book.lua"] = [[return function(job)
     if not job.variables.fine then error("not fine", 0) end
   end]],
@@ -95,6 +96,23 @@ describe("the verbs that go on with processes", function()
       .. "--instance with it", 1, true))
     assert.truthy(refusal("message", "claim", "--starts", "--instance", "3"):find("--starts does "
       .. "not go with", 1, true))
+  end)
+
+  it("give a message to the instance of a business key, or begin one with it", function()
+    local ids = {}
+    for i, key in ipairs { "a", "b" } do
+      ids[i] = good("process", "start", "paid", "--key", key):match "%d+"
+    end
+    local said = refusal("message", "paid", "--key", "b")
+    assert.truthy(said:find('; they wait for no key, so "b" means all of them (expected the '
+      .. "business key of an instance: --business-key, business_key in Lua)", 1, true), said)
+    assert.equal(("instance %s has the message\n"):format(ids[2]),
+      good("message", "paid", "--business-key", "b"))
+    assert.same({ "active", "completed" }, { show(ids[1]).state, show(ids[2]).state })
+    local begun = answer("message", "claim", "--business-key", "c", "--json").instance
+    assert.equal("c", show(begun).key)
+    begun = answer("message", "claim", "--starts", "--business-key", "c", "--json").instance
+    assert.equal("c", show(begun).key)
   end)
 
   it("answer with the instance's id where a program asks", function()
