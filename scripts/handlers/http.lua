@@ -1,8 +1,9 @@
 -- Asks an API once. Payload: what http.request takes, and `expect`, the statuses that are a
 -- success: { 200, "2xx" }; the second one unless given. The result is { status, headers, body },
--- with `json` instead of the body where the answer is JSON. Any other answer is a failure: a
--- permanent one for 4xx but 408, 425 and 429. Retry-After is obeyed. A POST or PATCH has an
--- Idempotency-Key unless `again` is false. In a process the activity's fields say what is asked.
+-- with `json` instead of the body where the answer is JSON, unless `text` is true. Any other
+-- answer is a failure: a permanent one for 4xx but 408, 425 and 429. Retry-After is obeyed. A
+-- POST or PATCH has an Idempotency-Key unless `again` is false. In a process the activity's
+-- fields say what is asked.
 local OPTIONS = { "method", "url", "headers", "body", "json", "timeout", "follow", "max", "again" }
 local FLOWABLE = { requestMethod = "method", requestUrl = "url", requestBody = "body",
   requestHeaders = "headers", requestTimeout = "timeout" }
@@ -91,10 +92,10 @@ local function check(response, expect)
 end
 
 -- A body that is no text cannot be kept.
-local function result_of(response)
+local function result_of(response, as_text)
   local kind = response.headers["content-type"] or ""
   local result = { status = response.status, headers = response.headers }
-  if kind:find "^application/json" or kind:find "^application/[%w.-]+%+json" then
+  if not as_text and (kind:find "^application/json" or kind:find "^application/[%w.-]+%+json") then
     result.json = response.json()
   end
   result.body = result.json == nil and utf8.len(response.body) and response.body or nil
@@ -113,5 +114,5 @@ return { run = function(job)
     error({ message = message, permanent = code == "refused" or code == "too_large" })
   end
   check(response, asked.expect)
-  return result_of(response)
+  return result_of(response, tostring(asked.text) == "true")
 end }

@@ -70,6 +70,16 @@ local files = {
     <intermediateCatchEvent id="later"><timerEventDefinition><timeDuration>PT1H</timeDuration>
       </timerEventDefinition></intermediateCatchEvent>]]
     .. flows("start", "look", "later") .. "</process>"),
+  ["processes/risk.bpmn20.xml"] = model([[<process id="risk"
+    xmlns:flowable="http://flowable.org/bpmn"><startEvent id="start"/>
+    <serviceTask id="ask" flowable:type="dmn"><extensionElements>
+      <flowable:field name="decisionTableReferenceKey"><flowable:string>riskClass</flowable:string>
+      </flowable:field></extensionElements></serviceTask>
+    <userTask id="look"/>]] .. flows("start", "ask", "look") .. "</process>"),
+  ["decisions/riskClass.lua"] = [[return function(v)
+    return { class = v.amount > 1000 and v.key .. " is high" or "low", id = v.id,
+      sure = v.sure == false, same = v.amount == v.variables.amount }
+  end]],
   ["handlers/Work.lua"] = [[return function(job)
     job.variables.seen = { map = job.variables.map, list = job.variables.list,
       empty = job.variables.none == require("moonshift").null }
@@ -136,6 +146,13 @@ describe("a model", function()
     assert(engine:complete(task.id))
     engine:drain()
     assert.equal(require("moonshift").null, engine:instance(id).variables.user)
+  end)
+
+  it("asks a decision of Flowable, whose names become variables", function()
+    local given = { amount = 1500, sure = false, id = "of me" }
+    local id = assert(engine:start("risk", { key = "o-7", variables = given }))
+    assert.same({ amount = 1500, sure = true, id = "of me", class = "o-7 is high", same = true },
+      engine:instance(id).variables)
   end)
 
   it("has definitions that are found by its key and by activity", function()

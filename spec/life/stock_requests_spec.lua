@@ -102,6 +102,46 @@ describe("the stock handler http", function()
     assert.equal("fine", engine:instance(id).variables.answer.body)
   end)
 
+  local function connector(beside, scripts)
+    return { ["processes/rates.bpmn"] = [[
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:c="http://camunda.org/schema/1.0/bpmn" targetNamespace="x">
+<process id="rates" isExecutable="true">
+  <startEvent id="start"/><sequenceFlow id="a" sourceRef="start" targetRef="ask"/>
+  <serviceTask id="ask" c:asyncAfter="true"><extensionElements><c:connector><c:inputOutput>
+    <c:inputParameter name="url">http://x.example/${currency}</c:inputParameter>
+    <c:inputParameter name="method">POST</c:inputParameter>
+    <c:inputParameter name="headers"><c:map><c:entry key="X-Of">${currency}</c:entry></c:map>
+    </c:inputParameter>
+    <c:inputParameter name="payload">{"n":1}</c:inputParameter>
+    <c:outputParameter name="rate">${S(response).prop("rate").numberValue()}</c:outputParameter>
+    <c:outputParameter name="response">${response}</c:outputParameter>
+    <c:outputParameter name="kind">${headers.get("content-type")}</c:outputParameter>
+    <c:outputParameter name="status">${statusCode}</c:outputParameter></c:inputOutput>
+    <c:connectorId>http-connector</c:connectorId></c:connector>]] .. (beside or "") .. [[
+  </extensionElements></serviceTask>
+  <sequenceFlow id="b" sourceRef="ask" targetRef="wait"/>
+  <userTask id="wait"/>
+</process></definitions>]], ["handlers/own.lua"] = scripts }
+  end
+
+  it("serves Camunda's http-connector, whose outputs see the answer", function()
+    local path = process.folder(connector [[<c:inputOutput>
+      <c:outputParameter name="twice">${rate * 2}</c:outputParameter></c:inputOutput>]])
+    local asked
+    local engine = engine_with(function(request)
+      asked = request
+      return { status = 404, body = '{"rate": 1.50}',
+        headers = { ["Content-Type"] = "application/json" } }
+    end, { scripts = path })
+    local id = assert(engine:start("rates", { variables = { currency = "EUR", response = "old" } }))
+    process.remove(path)
+    assert.same({ "POST", "http://x.example/EUR", '{"n":1}', "EUR" },
+      { asked.method, asked.url, asked.body, asked.headers["x-of"] })
+    assert.same({ currency = "EUR", rate = 1.5, response = '{"rate": 1.50}', status = 404,
+      kind = "application/json", twice = 3.0 }, engine:instance(id).variables)
+  end)
+
   describe("beside it, webhook,", function()
     local getenv, variables = os.getenv, {}
 

@@ -1,5 +1,6 @@
 -- Calls from the walk to what authors wrote: handlers, listeners, scripts, expressions. `job` is
 -- what a handler sees of an activity: the host's handle with the activity's own fields.
+local connectors = require "moonshift.process.connectors"
 local decisions = require "moonshift.process.decisions"
 local kept = require "moonshift.process.kept"
 local kinds = require "moonshift.kinds"
@@ -8,6 +9,10 @@ local show = require "moonshift.show"
 local variables = require "moonshift.process.variables"
 
 local calls = {}
+
+-- How what a call gives becomes variables by itself: the names in it, in the instance or of the
+-- activity alone.
+local SPREAD = { variables = variables.set, hit = variables.set, response = variables.set_local }
 
 -- ---- BPMN errors ----
 
@@ -240,6 +245,13 @@ end
 local Job = { __metatable = false }
 local called = {} -- the calls behind jobs, while they run; no script sees them
 
+-- In a decision a variable is found by its name alone, as the inputs of a table are.
+local function input_of(call, name)
+  if call.decides and type(name) == "string" then
+    return Fields.variables(call)[name]
+  end
+end
+
 -- What was read once stays in the call, so that an assignment to the job is always told.
 function Job.__index(job, name)
   local call = called[job] or error("the job has ended", 2)
@@ -252,7 +264,10 @@ function Job.__index(job, name)
     value = function(_, ...)
       return method(call, ...)
     end
-  elseif call.walk.context.host then
+  else
+    value = input_of(call, name)
+  end
+  if value == nil and not field and call.walk.context.host then
     return of_host(call.walk.context.host, call.walk.context.host[name])
   end
   call.shown[name] = value
@@ -289,7 +304,10 @@ local function invoke(w, call, callout)
   end
   local fn = function_of(w, call.inst, call.token, callout)
   if callout.decides then
-    return decisions.call(call_with, fn, call.job, callout.map)
+    return decisions.call(call_with, fn, call.job, callout.map, callout.decides)
+  elseif callout.map == "response" then
+    local ok, result = call_with(fn, call.job)
+    return ok, ok and connectors.answer(result) or result
   end
   return call_with(fn, call.job)
 end
@@ -383,13 +401,22 @@ function calls.run(w, inst, token, step, callout, place, event, about)
   w.here = token
   local call = call_of(w, inst, token, step, event)
   call.about, call.fields, call.place = about, callout.fields, callout.place
+  call.decides = callout.decides
   if place == "run" then
     call.note.result_name = step.result
     take_reads(token, call.note)
   end
   local ok, result = speaking(w, call, callout, place ~= "mapping" and key or nil)
   called[call.job] = nil
-  return finish(w, call, key, WANTED[place], ok, result)
+  return finish(w, call, key, WANTED[place] or SPREAD[callout.map], ok, result)
+end
+
+-- spread(inst, token, callout, result): sets the variables that the result itself names.
+function calls.spread(inst, token, callout, result)
+  local set = SPREAD[callout.map]
+  if set then
+    variables.set_given(inst, token, { variables = result }, set)
+  end
 end
 
 -- ---- objects of expressions ----

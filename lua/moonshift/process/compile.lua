@@ -147,7 +147,7 @@ function compile.callout(c, behaviour, where)
   elseif behaviour.script and (behaviour.language or "lua"):lower() == "lua" then
     out.script, out.label, out.file = behaviour.script, "script", c.path
   else
-    out.names, out.decides, out.map = names_of(behaviour), behaviour.decision ~= nil, behaviour.map
+    out.names, out.decides, out.map = names_of(behaviour), behaviour.decision, behaviour.map
     out.label = out.names[1] or "nothing"
   end
   return out
@@ -329,6 +329,7 @@ local function step_of(c, node)
     multi = node.multi and multi_of(c, node), call = node.call and call_of(c, node),
   }
   step.is_scope = SCOPES[node.kind] or step.inputs ~= nil or step.outputs ~= nil
+    or step.call_out ~= nil and step.call_out.map == "response"
   listeners_of(c, step, node)
   if node.kind == "user" then
     task_of(c, step, node)

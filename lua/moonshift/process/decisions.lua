@@ -60,13 +60,34 @@ function Maps.resultList(rows)
   return list
 end
 
--- call(call_with, fn, job, map) -> as call_with: ok, and the answer as `map` wants it
-function decisions.call(call_with, fn, job, map)
+-- The variables that a task of Flowable gets: the entries of the only row, or all rows as a list
+-- under the decision's name.
+function Maps.variables(rows, name)
+  local row = rows[1]
+  if #rows == 0 then
+    return {}
+  elseif #rows == 1 and type(row) == "table" and not is_list(row) then
+    return row
+  end
+  return { [name] = #rows == 1 and row or Maps.resultList(rows) }
+end
+
+-- The same, of a task that fails without a row.
+function Maps.hit(rows, name)
+  if #rows == 0 then
+    error(("the decision %s gives no row (expected one)"):format(name), 0)
+  end
+  return Maps.variables(rows, name)
+end
+
+-- call(call_with, fn, job, map, name) -> as call_with: ok, and the answer as `map` wants it of the
+-- decision of this name
+function decisions.call(call_with, fn, job, map, name)
   local ok, found = call_with(fn, job)
   if not ok then
     return ok, found
   end
-  return pcall(Maps[map] or Maps.resultList, rows_of(found))
+  return pcall(Maps[map] or Maps.resultList, rows_of(found), name)
 end
 
 return decisions

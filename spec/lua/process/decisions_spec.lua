@@ -24,6 +24,21 @@ describe("a decision", function()
     assert.same({ { a = 1 } }, select(2, asked(nil, { a = 1 })))
   end)
 
+  it("gives variables by the names of its only row, or all rows under its own name", function()
+    local function given(map, found)
+      return select(2, decisions.call(pcall, function()
+        return found
+      end, {}, map, "risk"))
+    end
+    assert.same({ class = "high" }, given("variables", { class = "high" }))
+    assert.same({ class = "high" }, given("variables", { { class = "high" } }))
+    assert.same({ risk = { { a = 1 }, { a = 2 } } }, given("variables", { { a = 1 }, { a = 2 } }))
+    assert.same({ risk = 5 }, given("variables", 5))
+    assert.same({}, given("variables", nil))
+    assert.same({ a = 1 }, given("hit", { a = 1 }))
+    assert.equal("the decision risk gives no row (expected one)", given("hit", nil))
+  end)
+
   it("refuses several rows or entries where one is expected", function()
     local ok, message = asked("singleResult", { { a = 1 }, { a = 2 } })
     assert.is_false(ok)

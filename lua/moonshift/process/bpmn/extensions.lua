@@ -1,4 +1,5 @@
 -- What the products add to an element: fields, listeners, mappings, retries, continuations.
+local connectors = require "moonshift.process.connectors"
 local elements = require "moonshift.process.bpmn.elements"
 
 local extensions = {}
@@ -270,6 +271,46 @@ local function check_mapping(element, output, report)
   elseif output and elements.child(element, "multiInstanceLoopCharacteristics") then
     report:refuse(element, "<outputParameter> is not supported in a multi-instance activity")
   end
+end
+
+-- The connector of a service and its id; nil without one.
+local function connector_of(element)
+  local connector = elements.extensions(element, "connector")[1]
+  local id = connector and elements.own_children(connector, "connectorId")[1]
+  return connector, id and elements.trim(id.text)
+end
+
+-- connector(element, owner, report) -> a behaviour, its fields and outputs; nil without one, or for
+-- one that is not known, with a problem.
+function extensions.connector(element, owner, report)
+  local connector, id = connector_of(element)
+  if not connector then
+    return nil
+  elseif id ~= connectors.HTTP then
+    local name = (id or "call"):gsub("%W", "_")
+    report:refuse(owner, ('the connector "%s" is not run (expected %s, or class="%s" and '
+      .. "handlers/%s.lua)"):format(id or "", connectors.HTTP, name, name))
+    return nil
+  end
+  local holder = elements.own_children(connector, "inputOutput")[1]
+  local fields, read = {}, holder and parameters(holder, "inputParameter", owner, report)
+  for name, value in pairs(connectors.FIELDS) do
+    fields[name] = value
+  end
+  for _, input in ipairs(read or {}) do
+    local name = connectors.INPUTS[input.name]
+    if name then
+      fields[name] = input.value
+    else
+      report:warn(owner, ('the input "%s" of the connector is ignored (expected url, method, '
+        .. "headers, payload)"):format(input.name))
+    end
+  end
+  if fields.url == nil then
+    report:refuse(owner, 'the connector has no input "url"')
+  end
+  return { run = connectors.HANDLER, map = "response" }, fields,
+    holder and parameters(holder, "outputParameter", owner, report)
 end
 
 -- mapping(element, report) -> input, output: lists of { name, value }, or nil.

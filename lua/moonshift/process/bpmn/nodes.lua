@@ -37,6 +37,19 @@ local function check_shell(element, fields, report)
   end
 end
 
+-- A decision of Flowable: its fields say which, and its entries become variables.
+local function table_of_flowable(element, node, report)
+  local fields = node.fields or {}
+  local name = fields.decisionTableReferenceKey or fields.decisionServiceReferenceKey
+  node.fields = nil
+  if not name then
+    report:refuse(element, 'a decision has no field "decisionTableReferenceKey"')
+  elseif (fields.decisionTaskThrowErrorOnNoHits or ""):lower() == "true" then
+    return { decision = name, map = "hit" }
+  end
+  return { decision = name, map = "variables" }
+end
+
 -- A behaviour by the attribute `type`.
 local function typed(element, kind, node, report)
   local lower = kind:lower()
@@ -53,8 +66,10 @@ local function typed(element, kind, node, report)
     return { topic = topic }
   elseif STOCK[lower] then
     return { run = lower }
+  elseif lower == "dmn" then
+    return table_of_flowable(element, node, report)
   end
-  report:refuse(element, ('type="%s" (expected external, mail, shell or http)'):format(kind))
+  report:refuse(element, ('type="%s" (expected external, mail, shell, http or dmn)'):format(kind))
 end
 
 local MAPPINGS = { singleEntry = true, singleResult = true, collectEntries = true,
@@ -82,6 +97,7 @@ local function is_service(element)
       return true
     end
   end
+  return elements.extensions(element, "connector")[1] ~= nil
 end
 
 -- The behaviour of a service, by the attributes of `holder`; problems are told of `element`.
@@ -121,7 +137,12 @@ end
 local function service(node, element, holder, report)
   node.fields = extensions.fields(holder, report, element)
   result(node, holder)
-  local behaviour = behaviour_of(element, holder, node, report)
+  local behaviour
+  if elements.extensions(holder, "connector")[1] then
+    behaviour, node.fields, node.output = extensions.connector(holder, element, report)
+  else
+    behaviour = behaviour_of(element, holder, node, report)
+  end
   if behaviour then
     behaviour.line, behaviour.column = element.line, element.column
     node.external_priority = behaviour.topic and extension(holder, "taskPriority") or nil
@@ -376,6 +397,8 @@ end
 
 readers.intermediateThrowEvent, readers.endEvent = throws("throw"), throws("end")
 
+local SERVICES = { serviceTask = true, sendTask = true, businessRuleTask = true }
+
 -- ---- several turns ----
 
 -- The collection of a multi-instance activity: an expression, or the name of a variable.
@@ -428,6 +451,21 @@ end
 
 -- ---- all ----
 
+-- What a connector gives is read before the activity's own outputs.
+local function read_mapping(node, element, report)
+  local input, output = extensions.mapping(element, report)
+  local of_connector = node.output
+  node.input, node.output = input, output
+  if of_connector then
+    node.output = table.move(output or {}, 1, #(output or {}), #of_connector + 1, of_connector)
+  end
+  if elements.extensions(element, "connector")[1] and not node.behaviour
+    and not SERVICES[element.name] then
+    report:warn(element, ("a <connector> means nothing in <%s>"):format(element.name))
+  end
+end
+
+
 -- reads(element): true if the element becomes a node.
 function nodes.reads(element)
   return elements.is_model(element) and readers[element.name] ~= nil
@@ -452,7 +490,7 @@ function nodes.read(element, context, scope)
   }
   extensions.continuations(element, node)
   readers[element.name](node, element, context)
-  node.input, node.output = extensions.mapping(element, report)
+  read_mapping(node, element, report)
   local loop = elements.child(element, "multiInstanceLoopCharacteristics")
   if loop and node.kind ~= "event_subprocess" then
     read_loop(node, element, loop, report)

@@ -299,13 +299,13 @@ local function extension_elements(text, state)
   end
 end
 extension_elements("executionListener taskListener variableListener inputOutput field "
-  .. "failedJobRetryTimeCycle in out", "used")
+  .. "failedJobRetryTimeCycle in out connector", "used")
 extension_elements("properties", "kept")
 extension_elements("errorEventDefinition formData formProperty potentialStarter eventListener "
   .. "localization customResource mapException variableAggregation validation constraint "
   .. "taskCategory historyTimeToLive conditionTargetScope executionMode",
   "ignored")
-extension_elements("connector eventType eventInParameter eventOutParameter channelKey "
+extension_elements("eventType eventInParameter eventOutParameter channelKey "
   .. "triggerEventType triggerChannelKey eventCorrelationParameter sendSynchronously", "refused")
 
 -- What lies in those that are used: attributes without a namespace, and elements.
@@ -338,10 +338,10 @@ parts("field", "name stringValue expression", "string expression")
 parts("in", "source sourceExpression target variables businessKey local transient:ignored", "")
 parts("out", "source sourceExpression target variables local transient:ignored", "")
 parts("failedJobRetryTimeCycle", "", "")
+parts("connector", "", "inputOutput connectorId")
 parts("properties", "", "property")
 parts("property", "id:ignored name value", "")
 
-vocabulary.instead.connector = "a serviceTask with a class or expression, and a handler for it"
 vocabulary.instead.caseRef = "calledElement: case models are not run"
 vocabulary.instead.triggerable = "a receiveTask behind the serviceTask"
 vocabulary.instead.rules = "decisionRef, or a class"

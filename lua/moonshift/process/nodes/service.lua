@@ -23,6 +23,7 @@ function service.enter(w, inst, token, step)
   if thrown then
     return w.errors.throw(w, inst, token, thrown)
   end
+  calls.spread(inst, token, callout, result)
   if step.result then
     local set = SET[step.result_in] or variables.set
     set(inst, token, step.result, result == nil and rules.null or result)

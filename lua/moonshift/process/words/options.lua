@@ -229,7 +229,7 @@ function options.behaviour(content, at, report)
   if made.script or made.resource then
     made.language = content.language or "lua"
   end
-  made.map = found == "decision" and content.map or nil
+  made.map = (found == "decision" or found == "run") and content.map or nil
   return found and made
 end
 
