@@ -43,6 +43,13 @@ static void keyless(struct contract *c) {
     EXPECT(settle_step(c, NULL, &wait, NULL) == SETTLED);
     EXPECT(receivers(c, "{'name': 'parcel'}") == 1);
     EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'business_key': 'o-7'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1', 'business_key': 'o-7'}") == 1);
+    EXPECT(receivers(c, "{'name': 'news', 'business_key': 'o-7'}") == 1); /* the start event */
+    char one[80];
+    snprintf(one, sizeof one, "{'name': 'parcel', 'instance': %lld}", (long long)id);
+    EXPECT(receivers(c, one) == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'instance': 99}") == 0);
     int64_t other = store_reserve_ids(c->store, 1, &c->error);
     struct step keyed = step_of(other, of, 0, F1);
     keyed.subscription =

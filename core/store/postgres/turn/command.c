@@ -93,8 +93,7 @@ static const char start_sql[] =
 /* The only start event for a message; ?10: whatever waits for it. */
 static const char starting_sql[] =
     START("r.activity, CAST(NULL AS BIGINT)", " FROM (SELECT max(s.version) AS version, max(s.activity) AS activity"
-          " FROM (SELECT version, activity FROM subscription WHERE kind='message' AND name=?1"
-          " AND key IN ('', ?2) AND instance=0 AND ?3=0 LIMIT 2) AS s HAVING count(*)=1) AS r"
+          " FROM (SELECT s.version, s.activity" STARTING " LIMIT 2) AS s HAVING count(*)=1) AS r"
           " JOIN process_version v ON v.id=r.version JOIN process p ON p.key=v.key"
           " WHERE ?10<>0 OR NOT EXISTS(SELECT 1" RECEIVING("") ")");
 

@@ -76,25 +76,22 @@ static const char *const kinds[] = {
     "(SELECT " EACH " AS at, " EACH " AS name, " EACH " AS key, " EACH " AS instance, " EACH       \
     " AS token, " EACH " AS business) AS k"
 
-/* By the key of a message: a list in IN with a column of `k` would be no key of the index. What
- * waits is found first, whatever the planner knows of the tables. */
-#define FOUND(instance)                                                                            \
-    " FROM (SELECT * FROM subscription WHERE kind='message' AND name=k.name"                       \
-    " AND key=ANY(ARRAY['', k.key]) AND " instance " OFFSET 0) AS s CROSS JOIN LATERAL"            \
+/* What waits is found first, whatever the planner knows of the tables. */
+#define FOUND(waiting)                                                                             \
+    " FROM (" waiting ") AS s CROSS JOIN LATERAL"                                                  \
     " (SELECT key FROM process_version WHERE id=s.version OFFSET 0) AS v"
 
 static const char *const questions[] = {
     [ASKED_FRAMES] = "SELECT f.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id) AS k CROSS JOIN"
                      " LATERAL (SELECT " FRAME_COLUMNS FRAME_FROM "k.id OFFSET 0) AS f",
     [ASKED_WAITING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
-                      RECEIVER_COLUMNS FOUND("instance>0") " CROSS JOIN LATERAL"
-                      " (SELECT key FROM instance WHERE id=s.instance OFFSET 0) AS i"
-                      " WHERE (k.instance=0 OR s.instance=k.instance)"
-                      " AND (k.token=0 OR s.token=k.token)"
-                      " AND (k.business IS NULL OR i.key=k.business)"
+                      RECEIVER_COLUMNS FOUND(WAITING("k.name", "k.key", "k.instance", "k.business"))
+                      " CROSS JOIN LATERAL (SELECT key FROM instance WHERE id=s.instance OFFSET 0)"
+                      " AS i WHERE (k.token=0 OR s.token=k.token)"
                       " AND " OPEN_TOKEN("s.token") " LIMIT 100) AS r",
     [ASKED_STARTING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
-                       STARTING_COLUMNS FOUND("instance=0") " WHERE k.instance=0 LIMIT 100) AS r",
+                       STARTING_COLUMNS FOUND(WAITING_FOR("k.name", "k.key", "instance=0"))
+                       " WHERE k.instance=0 LIMIT 100) AS r",
 };
 /* clang-format on */
 

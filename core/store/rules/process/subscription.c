@@ -46,10 +46,8 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
     json_t *list = json_array();
     struct row *rows = db_query(
         &store->db, error,
-        starts ? "SELECT s.instance, s.token, s.version, s.activity, s.key, NULL, v.key"
-                 " FROM subscription s JOIN process_version v ON v.id=s.version WHERE "
-                 "s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
-                 " AND s.instance=0 AND ?3=0 LIMIT 100"
+        starts ? "SELECT s.instance, s.token, s.version, s.activity, s.key, NULL, v.key" STARTING
+                 " JOIN process_version v ON v.id=s.version LIMIT 100"
                : "SELECT s.instance, s.token, s.version, s.activity, s.key, i.key, v.key" RECEIVING(
                      "JOIN process_version v ON v.id=s.version") " LIMIT 100",
         starts ? "tti" : "ttiit", to->name, to->key ? to->key : "", to->instance, to->token,

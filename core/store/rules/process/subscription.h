@@ -31,13 +31,31 @@ struct message_to {
     const char *business_key; /* NULL: any */
     bool starts;              /* only start events, whatever waits */
 };
+/* SQL: subscriptions for a message of that name and key, of which `which` is true. Each arm goes by
+ * its key: a planner that takes the table for a small one leaves a list of keys to a filter. */
+#define WAITING_FOR(name_, key_, which)                                                            \
+    "SELECT * FROM subscription WHERE kind='message' AND name=" name_ " AND key='' AND " which     \
+    " UNION ALL SELECT * FROM subscription WHERE kind='message' AND name=" name_ " AND key=" key_  \
+    " AND " key_ "<>'' AND " which
+/* The same of instances: of one, of those with a business key, or of all. A business key leads to
+ * instances that wait at a few places each. Without `||''` a plan might go through all of a name.
+ */
+#define WAITING(name_, key_, instance_, business)                                                  \
+    WAITING_FOR(name_, key_,                                                                       \
+                "CAST(" business " AS TEXT) IS NULL AND instance BETWEEN CASE WHEN " instance_     \
+                "=0 THEN 1 ELSE " instance_ " END AND CASE WHEN " instance_                        \
+                "=0 THEN 9223372036854775807 ELSE " instance_ " END")                              \
+    " UNION ALL SELECT w.* FROM instance b JOIN subscription w ON w.instance=b.id"                 \
+    " WHERE b.key=CAST(" business " AS TEXT) AND (" instance_ "=0 OR b.id=" instance_ ")"          \
+    " AND w.kind||''='message' AND w.name||''=" name_ " AND (w.key='' OR w.key=" key_ ")"
 /* SQL: of subscriptions `s` with their instances `i`, those for which the message ?1 is: ?2 its
  * key, ?3 the instance, ?4 the token, ?5 the business key. */
 #define RECEIVING(joined)                                                                          \
-    " FROM subscription s JOIN instance i ON i.id=s.instance " joined " WHERE s.kind='message'"    \
-    " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR s.instance=?3)"            \
-    " AND (?4=0 OR s.token=?4) AND (i.key=?5 OR CAST(?5 AS TEXT) IS NULL) AND " OPEN_TOKEN(        \
-        "s.token")
+    " FROM (" WAITING("?1", "?2", "?3",                                                            \
+                      "?5") ") AS s JOIN instance i ON i.id=s.instance " joined                    \
+                            " WHERE (?4=0 OR s.token=?4) AND " OPEN_TOKEN("s.token")
+/* SQL: the start events for it, ?3 0. */
+#define STARTING " FROM (" WAITING_FOR("?1", "?2", "instance=0 AND ?3=0") ") AS s"
 /* [{ instance, token, version, process, activity, key, business_key }]: those that wait; else the
  * start events of that name, with instance 0. At most a hundred. */
 json_t *subscription_receivers(struct store *store, const struct message_to *to,

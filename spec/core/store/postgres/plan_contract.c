@@ -226,6 +226,8 @@ static const char *fault_of(const json_t *node, bool hot, bool ends) {
         return "reads a table";
     if (large && has(type, "Index") && !json_object_get(node, "Index Cond") && !ends)
         return "reads an index from end to end";
+    if (large && has(text_of(node, "Filter"), "= ANY (ARRAY["))
+        return "leaves a list of keys to a filter";
     return NULL;
 }
 
