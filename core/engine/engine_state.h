@@ -19,6 +19,7 @@ struct engine {
         *earlier; /* loaded from the store when a handler asked for them; not served */
     const struct settings *joined_as; /* NULL: nothing runs its jobs */
     int64_t next_id, ids_left;        /* handed out ahead for jobs that handlers create */
+    int ids_ahead;                    /* that the list at work reserves at once; 0: none is */
     struct job_services *services;    /* for its running jobs */
     struct process_lane *lanes;       /* that the command at work holds */
     /* takes the lane of one more instance; set while there are lanes */

@@ -143,10 +143,11 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
 
 static int64_t direct_id(struct engine *engine, struct error *error) {
     if (engine->ids_left == 0) {
-        engine->next_id = store_reserve_ids(engine->store, IDS_AHEAD, error);
+        const int count = engine->ids_ahead > IDS_AHEAD ? engine->ids_ahead : IDS_AHEAD;
+        engine->next_id = store_reserve_ids(engine->store, count, error);
         if (engine->next_id == 0)
             return 0;
-        engine->ids_left = IDS_AHEAD;
+        engine->ids_left = count;
     }
     engine->ids_left--;
     return engine->next_id++;

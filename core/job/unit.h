@@ -166,8 +166,9 @@ struct unit {
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     bool contends;    /* a handler has read a variable that it writes: it may have to be called
                          again if another unit is first */
-    bool alone;       /* the transaction refuses itself if one of `unique` is not the only one */
-    int64_t rev;      /* out: of the frames that it has written */
+    bool alone;  /* one of `unique` is known to be the only one, or else the transaction refuses
+                    itself */
+    int64_t rev; /* out: of the frames that it has written */
 };
 
 /* A new unit without anything; NULL: no memory. */

@@ -446,8 +446,8 @@ void store_look_end(struct store *store, bool own);
  *   - of a job, a batch, an instance, why or why_instance: id;
  *   - of schedules and dates: name, count; of where instances stand: name, the key of a process;
  *   - of executors: all;
- *   - of a frame: instance; of a version: id, or key and one of number, tag, deployment; of the
- *     receivers of a message: name, key, instance, token, business_key, starts; of those of a
+ *   - of a frame: instance, token, at; of a version: id, or key and one of number, tag, deployment;
+ * of the receivers of a message: name, key, instance, token, business_key, starts; of those of a
  *     signal: signal, tenant, instance;
  *   - of any: budget. From now on questions end after so many ms.
  * A new reference or NULL. */

@@ -37,8 +37,7 @@ static bool cause_put(struct process_cause *cause, const char *name, json_t *val
 static json_t *reached_answer(const struct store_reach *reached, enum ask_kind kind) {
     if (kind == ASK_FRAME)
         return json_incref(reached->frame);
-    return kind == ASK_TASKS || kind == ASK_RECEIVERS ? json_pack("[O]", reached->found)
-                                                      : json_incref(reached->found);
+    return kind == ASK_RECEIVERS ? json_pack("[O]", reached->found) : json_incref(reached->found);
 }
 
 /* The commands of a list often ask the same, and it is asked for once. */
@@ -215,17 +214,15 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
 static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
                      struct error *error) {
     int64_t id = json_int(command, "task");
-    json_t *rows =
-        cause_ask(engine, ASK_TASKS,
-                  json_pack("{s{sI} si}", "filters", "id", (json_int_t)id, "limit", 1), error);
-    json_t *row = json_array_get(rows, 0);
-    if (rows && !row)
-        error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id);
+    json_t *row = cause_ask(engine, ASK_TASK, json_pack("{sI}", "id", (json_int_t)id), error);
+    bool done =
+        row && (!json_is_true(json_object_get(row, "gone")) ||
+                error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id));
     take_activity(cause, row);
-    bool done = row && take(cause->object, "token", row, "token") &&
-                take(cause->object, "task", command, "task") &&
-                take_instance(cause, engine, json_int(row, "instance"), error);
-    json_decref(rows);
+    done = done && take(cause->object, "token", row, "token") &&
+           take(cause->object, "task", command, "task") &&
+           take_instance(cause, engine, json_int(row, "instance"), error);
+    json_decref(row);
     return done;
 }
 
@@ -280,9 +277,10 @@ static const json_t *place_find(const json_t *instance, int64_t id, const char *
 static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
     int64_t id = json_int(command, "instance"), token = 0;
-    json_t *found = cause_ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
-    const json_t *place =
-        found ? place_find(found, id, json_text(command, "activity"), error) : NULL;
+    json_t *found = cause_ask(engine, ASK_FRAME,
+                              json_pack("{sI sb}", "instance", (json_int_t)id, "at", 1), error);
+    const json_t *at = engine->reached ? engine->reached->found : found;
+    const json_t *place = found ? place_find(at, id, json_text(command, "activity"), error) : NULL;
     take_activity(cause, place);
     token = json_int(place, "token");
     json_decref(found);

@@ -412,7 +412,9 @@ static enum answer walk_all(struct list *list, struct error *error) {
     list->engine->keeper = &keeper;
     list->engine->list = list;
     list->engine->list_show = list_show;
+    list->engine->ids_ahead = (int)list->count;
     enum answer walked = each(list, walk_entry, error);
+    list->engine->ids_ahead = 0;
     list->engine->keeper = NULL;
     list->engine->list = NULL;
     lane_keeper_stop(&keeper);

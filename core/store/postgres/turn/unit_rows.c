@@ -4,6 +4,7 @@
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/engine.h"
 #include "store/rules/ask/processes.h"
+#include "store/rules/ask/turns.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
@@ -84,6 +85,15 @@ static const char *const kinds[] = {
 static const char *const questions[] = {
     [ASKED_FRAMES] = "SELECT f.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id) AS k CROSS JOIN"
                      " LATERAL (SELECT " FRAME_COLUMNS FRAME_FROM "k.id OFFSET 0) AS f",
+    [ASKED_TURNS] = "SELECT t.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id, " EACH
+                    " AS instance) AS k CROSS JOIN LATERAL (SELECT " TURN_COLUMNS TURN_FROM
+                    "k.id AND b.instance=k.instance OFFSET 0) AS t",
+    [ASKED_TASKS] = "SELECT t.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id) AS k CROSS JOIN"
+                    " LATERAL (SELECT " TASK_SEEN "id=k.id OFFSET 0) AS t",
+    [ASKED_TWINS] = "SELECT t.id, k.at FROM (SELECT " EACH " AS at, " EACH " AS version, " EACH
+                    " AS key, " EACH " AS tenant) AS k CROSS JOIN LATERAL (SELECT key FROM"
+                    " process_version WHERE id=k.version OFFSET 0) AS v CROSS JOIN LATERAL ("
+                    INSTANCE_TWIN("v.key", "k.key", "k.tenant") ") AS t",
     [ASKED_WAITING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
                       RECEIVER_COLUMNS FOUND(WAITING("k.name", "k.key", "k.instance", "k.business"))
                       " CROSS JOIN LATERAL (SELECT key FROM instance WHERE id=s.instance OFFSET 0)"

@@ -13,10 +13,13 @@
 #include <string.h>
 
 static json_t *frame(struct store *store, const struct question *question, struct error *error) {
-    const int64_t job = json_int(question->object, "job");
-    return job ? store_frame_of_job(store, job, error)
-               : store_frame(store, json_int(question->object, "instance"),
-                             json_int(question->object, "token"), error);
+    const json_t *object = question->object;
+    const int64_t job = json_int(object, "job"), instance = json_int(object, "instance");
+    if (job)
+        return store_frame_of_job(store, job, error);
+    return json_is_true(json_object_get(object, "at"))
+               ? store_frame_places(store, instance, error)
+               : store_frame(store, instance, json_int(object, "token"), error);
 }
 
 static json_t *body(struct store *store, const struct question *question, struct error *error) {
@@ -50,15 +53,6 @@ static json_t *files(struct store *store, const struct question *question, struc
         store, json_integer_value(json_object_get(question->object, "deployment")), error);
 }
 
-static struct message_to message_of(const json_t *object) {
-    return (struct message_to){.name = json_text(object, "name"),
-                               .key = json_text(object, "key"),
-                               .instance = json_int(object, "instance"),
-                               .token = json_int(object, "token"),
-                               .business_key = json_text(object, "business_key"),
-                               .starts = json_is_true(json_object_get(object, "starts"))};
-}
-
 enum { SIGNALLED = 101 }; /* more than one unit goes on in */
 
 /* What waits for a signal, if one is named. */
@@ -72,7 +66,7 @@ static json_t *signalled(struct store *store, const json_t *object, struct error
 
 static json_t *receivers(struct store *store, const struct question *question,
                          struct error *error) {
-    const struct message_to to = message_of(question->object);
+    const struct message_to to = message_to_read(question->object);
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
@@ -214,50 +208,4 @@ json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *object,
     if (budget)
         store_set_budget(store, budget);
     return answer(store, kind, &question, error);
-}
-
-/* ---- many at once ---- */
-
-static json_t *receivers_many(struct store *store, const json_t *questions, struct error *error) {
-    const size_t count = json_array_size(questions);
-    struct message_to *to = calloc(count + 1, sizeof *to);
-    if (!to) {
-        error_no_memory(error);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        to[i] = message_of(json_array_get(questions, i));
-    json_t *answers = subscription_receivers_many(store, to, count, error);
-    free(to);
-    return answers;
-}
-
-static json_t *each(struct store *store, enum ask_kind kind, const json_t *questions, time_ms now,
-                    struct error *error) {
-    json_t *answers = json_array(), *question;
-    size_t i;
-    bool done = true;
-    json_array_foreach(questions, i, question) {
-        json_t *one = done ? store_ask(store, kind, question, now, error) : NULL;
-        done = one && json_array_append_new(answers, one) == 0;
-    }
-    return json_kept(answers, done);
-}
-
-json_t *store_ask_many(struct store *store, enum ask_kind kind, const json_t *questions,
-                       time_ms now, struct error *error) {
-    bool own = false;
-    json_t *answers;
-    if (!store->engine->sets || (kind != ASK_FRAME && kind != ASK_RECEIVERS))
-        return each(store, kind, questions, now, error);
-    if (!look_begin(store, &own, error))
-        return NULL;
-    answers = kind == ASK_FRAME ? store_frames(store, questions, error)
-                                : receivers_many(store, questions, error);
-    look_end(store, own);
-    return answers;
-}
-
-bool store_asks_many(const struct store *store) {
-    return store->engine->sets;
 }

@@ -4,6 +4,7 @@
 #include "store/rules/ask/processes.h"
 #include "store/rules/ask/turns.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/record/frame.h"
 #include <stdlib.h>
 
 json_t *frame_read(struct row *row, int from, int64_t id) {
@@ -16,6 +17,13 @@ json_t *frame_read(struct row *row, int from, int64_t id) {
     json_put(frame, "root", query_column(row, from + 4));
     json_put(frame, "started", query_column(row, from + 7));
     return frame;
+}
+
+static bool frame_show_places(struct store *store, json_t *frame, struct error *error) {
+    const char *text = json_text(frame, "frame");
+    return frame_show(frame, text, error) &&
+           (!turns_may(text) ||
+            turns_show(store, json_object_get(frame, "at"), json_int(frame, "id"), error));
 }
 
 json_t *store_frame(struct store *store, int64_t id, int64_t token, struct error *error) {
@@ -61,6 +69,16 @@ json_t *store_frame_of_job(struct store *store, int64_t job, struct error *error
     return frame;
 }
 
+json_t *store_frame_places(struct store *store, int64_t id, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    json_t *frame = store_frame(store, id, 0, error);
+    bool done = frame && (json_is_null(frame) || frame_show_places(store, frame, error));
+    look_end(store, own);
+    return json_kept(frame, done);
+}
+
 /* The number of each question, and its instance; NULL: no memory. */
 static union unit_cell *cells_of(const json_t *questions) {
     union unit_cell *cells = calloc(2 * json_array_size(questions) + 1, sizeof *cells);
@@ -87,19 +105,62 @@ static bool read_many(struct store *store, const struct kept_rows *rows, json_t 
     return step == NO;
 }
 
-/* Puts the frames of turns outside of these into their places, one by one. */
-static bool read_turns(struct store *store, const json_t *questions, json_t *answers,
-                       struct error *error) {
+/* Null in the places of turns outside of these frames: they have ended, as far as is known. */
+static void want_turns(struct kept_rows *rows, const json_t *questions, json_t *answers) {
     size_t i;
     const json_t *question;
-    bool done = true;
     json_array_foreach(questions, i, question) {
-        json_t *frame = json_array_get(answers, i);
-        int64_t turn = turn_of_token(json_int(question, "token"));
-        if (!done || !turn || !json_is_object(frame))
+        const int64_t turn = turn_of_token(json_int(question, "token"));
+        union unit_cell *cells = rows->cells + 3 * rows->count;
+        if (!turn || !json_is_object(json_array_get(answers, i)))
             continue;
-        json_t *found = turn_frame(store, json_incref(frame), turn, error);
-        done = found && json_array_set_new(answers, i, found) == 0;
+        cells[0].number = (int64_t)i;
+        cells[1].number = turn;
+        cells[2].number = json_int(question, "instance");
+        json_array_set_new(answers, i, json_null());
+        rows->count++;
+    }
+}
+
+/* `frames`: what the turns are beside. */
+static bool read_turns(struct store *store, const struct kept_rows *rows, const json_t *questions,
+                       const json_t *frames, json_t *answers, struct error *error) {
+    struct row *row =
+        rows->count ? store->engine->asked_rows(store, ASKED_TURNS, rows, error) : NULL;
+    enum answer step = NO;
+    while (rows->count && (step = db_step(&store->db, row, error)) == YES) {
+        const size_t at = (size_t)row_int(row, 4);
+        json_t *found = json_array_get(frames, at);
+        if (!turn_frame_put(found, turn_of_token(json_int(json_array_get(questions, at), "token")),
+                            row, 0) ||
+            json_array_set(answers, at, found) != 0)
+            return db_no_memory(&store->db, error);
+    }
+    return step == NO;
+}
+
+static bool add_turns(struct store *store, const json_t *questions, json_t *answers,
+                      struct error *error) {
+    json_t *frames = json_copy(answers);
+    struct kept_rows rows = {
+        .letters = "iii", .cells = calloc(3 * json_array_size(questions) + 1, sizeof *rows.cells)};
+    bool done = frames && rows.cells ? true : db_no_memory(&store->db, error);
+    if (done)
+        want_turns(&rows, questions, answers);
+    done = done && read_turns(store, &rows, questions, frames, answers, error);
+    free(rows.cells);
+    json_decref(frames);
+    return done;
+}
+
+static bool add_places(struct store *store, const json_t *questions, json_t *answers,
+                       struct error *error) {
+    json_t *frame;
+    size_t i;
+    bool done = true;
+    json_array_foreach(answers, i, frame) {
+        bool shown = json_is_true(json_object_get(json_array_get(questions, i), "at"));
+        done = done && (!shown || json_is_null(frame) || frame_show_places(store, frame, error));
     }
     return done;
 }
@@ -111,7 +172,8 @@ json_t *store_frames(struct store *store, const json_t *questions, struct error 
         json_array_append_new(answers, json_null());
     bool done =
         rows.cells ? read_many(store, &rows, answers, error) : db_no_memory(&store->db, error);
-    done = done && read_turns(store, questions, answers, error);
+    done = done && add_turns(store, questions, answers, error) &&
+           add_places(store, questions, answers, error);
     free(rows.cells);
     return json_kept(answers, done);
 }

@@ -23,9 +23,11 @@ json_t *frame_read(struct row *row, int from, int64_t id);
 
 /* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */
 json_t *store_frame(struct store *store, int64_t id, int64_t token, struct error *error);
+/* The same of the frame that an instance has itself, with `at` and more that frame_show adds. */
+json_t *store_frame_places(struct store *store, int64_t id, struct error *error);
 /* The same of the instance that a job belongs to, with the job's `token` in it. Null: of none. */
 json_t *store_frame_of_job(struct store *store, int64_t job, struct error *error);
-/* The same of many { instance }: a list. Only for an engine with `sets`. */
+/* The same of many { instance, token, at }: a list. Only for an engine with `sets`. */
 json_t *store_frames(struct store *store, const json_t *questions, struct error *error);
 /* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,
  * number, kind, hash, deployment, path, text, current, suspended }. With text = false that is null:

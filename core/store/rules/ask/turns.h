@@ -12,6 +12,7 @@ json_t *body_ask(struct store *store, int64_t id, struct error *error);
 json_t *body_turns_ask(struct store *store, int64_t id, int64_t below, struct error *error);
 
 #define TURN_COLUMNS "t.rev, t.frame, b.id, b.token"
+#define TURN_FROM " FROM body_turn t JOIN body b ON b.id=t.body AND b.closed=0 WHERE t.id="
 /* Puts the frame of the turn, whose columns begin at this one, into what ASK_FRAME says of its
  * instance. That one's own is then the one around. False: no memory. */
 bool turn_frame_put(json_t *found, int64_t turn, struct row *row, int from);

@@ -110,6 +110,9 @@ struct kept_rows {
  */
 enum asked_rows {
     ASKED_FRAMES,   /* number, instance: FRAME_COLUMNS */
+    ASKED_TURNS,    /* number, turn, instance: TURN_COLUMNS */
+    ASKED_TASKS,    /* number, task: TASK_SEEN */
+    ASKED_TWINS,    /* number, version, business key, tenant: the instance that has the key */
     ASKED_WAITING,  /* number, name, key, instance, token, business key: RECEIVER_COLUMNS */
     ASKED_STARTING, /* the same of start events */
 };

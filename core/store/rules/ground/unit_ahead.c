@@ -163,8 +163,8 @@ static bool ask(struct store *store, struct error *error) {
     return done;
 }
 
-bool store_units_ahead(struct store *store, struct outcome *const *outcomes, size_t count,
-                       struct error *error) {
+bool unit_ahead_ask(struct store *store, struct outcome *const *outcomes, size_t count,
+                    struct error *error) {
     bool done = true;
     if (!store->engine->sets)
         return true;

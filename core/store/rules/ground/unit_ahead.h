@@ -28,6 +28,9 @@ struct asked_entry {
     int64_t value;
 };
 
+/* Asks for what these units need, in the open transaction. */
+bool unit_ahead_ask(struct store *store, struct outcome *const *outcomes, size_t count,
+                    struct error *error);
 /* NULL: it is not known. */
 const struct asked_entry *unit_ahead_find(const struct store *store, enum asked what, int64_t of,
                                           int64_t part);

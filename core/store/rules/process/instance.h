@@ -7,6 +7,7 @@
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
 #define MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
 
+#include "job/outcome.h"
 #include "job/unit.h"
 #include "store/rules/ground/frames.h"
 
@@ -18,6 +19,20 @@
     " AS TEXT) AND w.key=" process " AND (i.tenant=CAST(" tenant " AS TEXT) OR (i.tenant IS NULL"  \
     " AND CAST(" tenant " AS TEXT) IS NULL)) ORDER BY i.id LIMIT 1"
 
+/* An instance that must be the only one of its process with the key; its twin is what has it, or 0.
+ */
+struct instance_key {
+    int64_t version;
+    const char *key, *tenant;
+    int64_t twin;
+};
+/* Finds the twins of many. Only for an engine with `sets`. */
+bool instance_twins(struct store *store, struct instance_key *keys, size_t count,
+                    struct error *error);
+/* Notes which units of a list begin instances that are alone: no other of the list has the key, and
+ * none that runs. */
+bool instances_alone(struct store *store, struct outcome *const *outcomes, size_t count,
+                     struct error *error);
 /* YES: it has a twin, and begins not. */
 enum answer instance_twin(struct store *store, const struct unit_instance *one, int64_t *twin,
                           struct error *error);

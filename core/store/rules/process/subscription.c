@@ -33,6 +33,15 @@ bool subscriptions_remove_range(struct store *store, int64_t instance, struct to
 
 /* ---- receivers ---- */
 
+struct message_to message_to_read(const json_t *question) {
+    return (struct message_to){.name = json_text(question, "name"),
+                               .key = json_text(question, "key"),
+                               .instance = json_int(question, "instance"),
+                               .token = json_int(question, "token"),
+                               .business_key = json_text(question, "business_key"),
+                               .starts = json_is_true(json_object_get(question, "starts"))};
+}
+
 static json_t *receiver_read(struct row *row) {
     return json_pack("{sI sI sI ss ss ss? ss}", "instance", (json_int_t)row_int(row, 0), "token",
                      (json_int_t)row_int(row, 1), "version", (json_int_t)row_int(row, 2),

@@ -31,6 +31,8 @@ struct message_to {
     const char *business_key; /* NULL: any */
     bool starts;              /* only start events, whatever waits */
 };
+/* What a question says; borrows its texts. */
+struct message_to message_to_read(const json_t *question);
 /* SQL: subscriptions for a message of that name and key, of which `which` is true. Each arm goes by
  * its key: a planner that takes the table for a small one leaves a list of keys to a filter. */
 #define WAITING_FOR(name_, key_, which)                                                            \

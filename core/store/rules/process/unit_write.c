@@ -224,6 +224,12 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struc
     return UNIT_FINE;
 }
 
+bool store_units_ahead(struct store *store, struct outcome *const *outcomes, size_t count,
+                       struct error *error) {
+    return unit_ahead_ask(store, outcomes, count, error) &&
+           instances_alone(store, outcomes, count, error);
+}
+
 /* ---- writing ---- */
 
 /* What waits for a token goes. */

@@ -1,7 +1,9 @@
 #include "store/rules/process/user_task.h"
 #include "base/json.h"
+#include "store/rules/ground/engine.h"
 #include "store/rules/ground/unit_ahead.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Another unit may change the rest at the same time. */
@@ -74,24 +76,45 @@ static json_t *task_of(struct row *row) {
     return json_kept(task, fine);
 }
 
+static json_t *task_gone(void) {
+    return json_pack("{sb}", "gone", 1);
+}
+
 json_t *user_task_ask(struct store *store, int64_t id, int64_t instance, int64_t token,
                       struct error *error) {
-#define TASK_SEEN                                                                                  \
-    "SELECT id, instance, token, activity, name, assignee, priority, due, listens FROM user_task"
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    struct row *row = id ? db_query(&store->db, error, TASK_SEEN " WHERE id=?1", "i", id)
-                         : db_query(&store->db, error, TASK_SEEN " WHERE instance=?1 AND token=?2",
-                                    "ii", instance, token);
+    struct row *row =
+        id ? db_query(&store->db, error, "SELECT " TASK_SEEN "id=?1", "i", id)
+           : db_query(&store->db, error, "SELECT " TASK_SEEN "instance=?1 AND t.token=?2", "ii",
+                      instance, token);
     enum answer step = db_step(&store->db, row, error);
-    json_t *found = step == NO ? json_pack("{sb}", "gone", 1) : NULL;
+    json_t *found = step == NO ? task_gone() : NULL;
     if (step == YES) {
         found = task_of(row);
         row_done(row);
     }
     look_end(store, own);
     return found;
+}
+
+json_t *user_tasks_ask(struct store *store, const json_t *questions, struct error *error) {
+    json_t *tasks = json_array();
+    const size_t count = json_array_size(questions);
+    struct kept_rows rows = {"ii", calloc(2 * count + 1, sizeof *rows.cells), count, 0};
+    enum answer step = rows.cells ? NO : FAILED;
+    for (size_t i = 0; rows.cells && i < count; i++) {
+        rows.cells[2 * i].number = (int64_t)i;
+        rows.cells[2 * i + 1].number = json_int(json_array_get(questions, i), "id");
+        json_array_append_new(tasks, task_gone());
+    }
+    struct row *row =
+        rows.cells ? store->engine->asked_rows(store, ASKED_TASKS, &rows, error) : NULL;
+    while (rows.cells && (step = db_step(&store->db, row, error)) == YES)
+        json_array_set_new(tasks, (size_t)row_int(row, 9), task_of(row));
+    free(rows.cells);
+    return json_kept(tasks, step == NO || (!rows.cells && db_no_memory(&store->db, error)));
 }
 
 /* ---- who does it ---- */

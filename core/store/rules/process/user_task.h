@@ -4,10 +4,16 @@
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
+#include "store/rules/process/turn.h"
 
 #define TASK_COLUMNS                                                                               \
     "instance, token, id, activity, name, assignee, candidates, due, priority, created, form, "    \
     "listens"
+
+/* SQL: what listeners see of a task `t` that is open; a condition comes behind it. */
+#define TASK_SEEN                                                                                  \
+    "t.id, t.instance, t.token, t.activity, t.name, t.assignee, t.priority, t.due, t.listens"      \
+    " FROM user_task t WHERE " OPEN_TOKEN("t.token") " AND t."
 
 /* A new task, or one that changes. */
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
@@ -27,6 +33,8 @@ bool user_task_assign(struct store *store, int64_t id, const char *assignee, boo
  * activity, name, assignee, due, priority and whether it `listens`; { gone } if it is not there. */
 json_t *user_task_ask(struct store *store, int64_t id, int64_t instance, int64_t token,
                       struct error *error);
+/* The same of many ids: questions { id }. Only for an engine with `sets`. */
+json_t *user_tasks_ask(struct store *store, const json_t *questions, struct error *error);
 /* Only looks. ERROR_NOT_FOUND: it has ended, or never was. */
 bool user_task_may(struct store *store, int64_t id, const char *assignee, bool claims,
                    struct error *error);

@@ -43,9 +43,9 @@ enum answer work_unit(struct store *store, struct outcome *outcome, const struct
     enum answer resumed = resume(store, outcome, entry, now, error);
     if (resumed != NO)
         return resumed;
-    outcome->unit->alone = false;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return FAILED;
+    outcome->unit->alone = !own && outcome->unit->alone;
     bool done = (!own || store_units_ahead(store, &outcome, 1, error)) &&
                 write(store, outcome, entry, own, &behind, now, error);
     if (!unit_end(store, own, done, error))

@@ -88,6 +88,7 @@ static int64_t task_of(struct contract *c, struct site *site, int64_t instance) 
 struct verb {
     const char *process, *words;
     bool of_task;
+    bool makes_jobs; /* each has statements of its own, which are not waited for */
 };
 
 static json_t *words_of(const struct verb *verb, int64_t id, int run) {
@@ -227,6 +228,51 @@ static struct asked list_asks(struct contract *c, struct site *site, json_t *lis
     return asked_since(&at, before, done);
 }
 
+/* A list of this verb for so many instances of its process, which begin before. */
+static json_t *list_of(struct contract *c, struct site *site, const struct verb *verb, int first,
+                       int count) {
+    json_t *list = json_array(), *ids = NULL;
+    struct engine_order given = {.now = true};
+    for (int i = 0; verb->process && i < count; i++)
+        json_array_append_new(list, json_of("{'kind': 'start', 'process': '%s', 'key': 'k-%d'}",
+                                            verb->process, first + i));
+    if (verb->process && !engine_process_list(site->engine, list, &given, &ids, NULL, &c->error))
+        count = 0;
+    json_array_clear(list);
+    for (int i = 0; i < count; i++) {
+        int64_t id = json_integer_value(json_array_get(ids, (size_t)i));
+        id = verb->of_task ? task_of(c, site, id) : id;
+        json_array_append_new(list, words_of(verb, id, first + i));
+    }
+    json_decref(ids);
+    return list;
+}
+
+static bool list_as_often(struct contract *c, const struct verb *verb) {
+    struct site site;
+    struct asked few = {0}, many = {0};
+    bool done = site_open(c, &site);
+    for (int run = 0; done && run < RUNS; run++)
+        few = list_asks(c, &site, list_of(c, &site, verb, run * FEW, FEW));
+    if (done)
+        many = list_asks(c, &site, list_of(c, &site, verb, MANY, MANY));
+    engine_close(site.engine);
+    return verb->makes_jobs ? few.waits > 0 && few.waits == many.waits : as_much(few, many);
+}
+
+#define AS_OFTEN(...) EXPECT(list_as_often(c, &(struct verb){__VA_ARGS__}))
+
+static void walks_a_list(struct contract *c) {
+    AS_OFTEN(NULL, "{'kind': 'start', 'process': 'asks'}");
+    AS_OFTEN(NULL, "{'kind': 'start', 'process': 'works', 'key': 'k-%d'}", .makes_jobs = true);
+    AS_OFTEN(NULL, "{'kind': 'start', 'process': 'asks', 'key': 'k-%d', 'unique': true}");
+    AS_OFTEN("asks", "{'kind': 'complete', 'task': %lld}", true);
+    AS_OFTEN("waits", "{'kind': 'message', 'message': 'paid', 'key': 'k-%d'}");
+    AS_OFTEN("asks", "{'kind': 'set', 'instance': %lld, 'variables': {'x': 1}}");
+    AS_OFTEN("stands", "{'kind': 'trigger', 'instance': %lld}");
+    AS_OFTEN("asks", "{'kind': 'cancel', 'instance': %lld}");
+}
+
 static void keeps_a_list(struct contract *c) {
     struct site site;
     EXPECT(site_open(c, &site));
@@ -283,6 +329,7 @@ static const struct check checks[] = {
     {"a command that completes a task waits twice", of_a_task},
     {"a message that finds its receiver waits twice", of_a_message},
     {"a command to an instance waits twice", of_an_instance},
+    {"a list of commands waits as often for many as for a few, whatever they do", walks_a_list},
     {"a list of messages that are kept waits as often for many as for a few", keeps_a_list},
     {"a list gives a message that it keeps to what it begins", keeps_beside_a_start},
     {"a command of another program makes none wait more often", changed},
