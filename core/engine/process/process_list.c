@@ -61,32 +61,43 @@ static const struct unit *unit_at(const struct list *list, size_t at) {
     return outcome ? outcome->unit : NULL;
 }
 
-/* What an earlier entry has done to an instance; the latest. *unit is where, unless it is NULL. */
-static const struct unit_instance *touched(const struct list *list, int64_t instance,
-                                           const struct unit **unit) {
-    for (size_t i = list->at; instance && i-- > 0;) {
-        const struct unit *one = unit_at(list, i);
-        for (size_t k = 0; one && k < one->instance_count; k++)
-            if (one->instances[k].id == instance) {
-                *(unit ? unit : &one) = one;
-                return &one->instances[k];
-            }
-    }
+static const struct unit_instance *instance_in(const struct unit *unit, int64_t id) {
+    for (size_t i = 0; unit && i < unit->instance_count; i++)
+        if (unit->instances[i].id == id)
+            return &unit->instances[i];
     return NULL;
 }
 
-/* The same of a turn outside of its frame. */
-static const struct unit_turn *touched_turn(const struct list *list, int64_t turn,
-                                            const struct unit **unit) {
-    for (size_t i = list->at; turn && i-- > 0;) {
-        const struct unit *one = unit_at(list, i);
-        for (size_t k = 0; one && k < one->turn_count; k++)
-            if (one->turns[k].id == turn) {
-                *(unit ? unit : &one) = one;
-                return &one->turns[k];
-            }
-    }
+/* A turn outside of its frame. */
+static const struct unit_turn *turn_in(const struct unit *unit, int64_t id) {
+    for (size_t i = 0; unit && i < unit->turn_count; i++)
+        if (unit->turns[i].id == id)
+            return &unit->turns[i];
     return NULL;
+}
+
+/* The unit of the latest earlier entry that has done something to an instance; NULL: none has. */
+static const struct unit *unit_before(const struct list *list, int64_t instance) {
+    for (size_t i = list->at; instance && i-- > 0;)
+        if (instance_in(unit_at(list, i), instance))
+            return unit_at(list, i);
+    return NULL;
+}
+
+static const struct unit *unit_before_turn(const struct list *list, int64_t turn) {
+    for (size_t i = list->at; turn && i-- > 0;)
+        if (turn_in(unit_at(list, i), turn))
+            return unit_at(list, i);
+    return NULL;
+}
+
+/* What it has done. */
+static const struct unit_instance *touched(const struct list *list, int64_t instance) {
+    return instance_in(unit_before(list, instance), instance);
+}
+
+static const struct unit_turn *touched_turn(const struct list *list, int64_t turn) {
+    return turn_in(unit_before_turn(list, turn), turn);
 }
 
 /* How many turns of the body earlier entries have ended; *closed: one has closed it. */
@@ -107,8 +118,8 @@ static int64_t ended_before(const struct list *list, int64_t body, bool *closed)
 static enum answer turn_after(const struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
     const int64_t id = json_int(walk->frame, "id");
-    const struct unit_instance *around = touched(list, id, NULL);
-    const struct unit_turn *turn = touched_turn(list, json_int(walk->frame, "turn"), NULL);
+    const struct unit_instance *around = touched(list, id);
+    const struct unit_turn *turn = touched_turn(list, json_int(walk->frame, "turn"));
     bool ended = (around && !around->frame) || (turn && !turn->frame);
     int64_t before = ended_before(list, json_int(walk->frame, "body"), &ended);
     if (ended)
@@ -139,7 +150,7 @@ static enum answer turn_after(const struct list *list, struct entry *entry, stru
 /* Of a turn that an earlier entry has moved, its row as that one leaves it; without a frame if it
  * has ended. */
 static bool turn_show(const struct list *list, json_t *row) {
-    const struct unit_turn *turn = touched_turn(list, json_int(row, "id"), NULL);
+    const struct unit_turn *turn = touched_turn(list, json_int(row, "id"));
     if (turn && !turn->frame)
         json_object_del(row, "frame");
     return !turn || !turn->frame ||
@@ -172,7 +183,7 @@ static bool turns_show(const struct list *list, const json_t *question, json_t *
 
 /* The row of another instance than that of the command. */
 static bool instance_show(const struct list *list, const json_t *question, json_t *row) {
-    const struct unit_instance *one = touched(list, json_int(question, "instance"), NULL);
+    const struct unit_instance *one = touched(list, json_int(question, "instance"));
     if (!one || !one->frame || json_int(question, "token") < 0)
         return true;
     return json_put_text(row, "frame", one->frame) && json_put(row, "rev", json_integer(BEHIND));
@@ -197,7 +208,7 @@ static enum answer walk_entry(struct list *list, struct entry *entry, struct err
         return after == YES ? process_walk_go(walk, list->engine, error) : FAILED;
     if (json_text(walk->frame, "around"))
         return process_walk_run(walk, list->engine, error) ? YES : FAILED;
-    const struct unit_instance *one = touched(list, walk->cause.instance, NULL);
+    const struct unit_instance *one = touched(list, walk->cause.instance);
     if (!one)
         return process_walk_run(walk, list->engine, error) ? YES : FAILED;
     json_decref(walk->frame);
@@ -275,13 +286,12 @@ static bool take_lanes(struct list *list, struct error *error) {
 
 /* The frames that an earlier entry has written have their rev by now. */
 static void catch_up(const struct list *list, struct unit *unit) {
-    const struct unit *before = NULL;
     for (size_t i = 0; i < unit->turn_count; i++)
-        if (unit->turns[i].rev == BEHIND && touched_turn(list, unit->turns[i].id, &before))
-            unit->turns[i].rev = before->rev;
+        if (unit->turns[i].rev == BEHIND)
+            unit->turns[i].rev = unit_before_turn(list, unit->turns[i].id)->rev;
     for (size_t i = 0; i < unit->instance_count; i++)
-        if (unit->instances[i].rev == BEHIND && touched(list, unit->instances[i].id, &before))
-            unit->instances[i].rev = before->rev;
+        if (unit->instances[i].rev == BEHIND)
+            unit->instances[i].rev = unit_before(list, unit->instances[i].id)->rev;
 }
 
 static enum answer write_entry(struct list *list, struct entry *entry, struct error *error) {
