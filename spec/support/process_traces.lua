@@ -210,6 +210,8 @@ local function record(engine, log, keys)
   return trace
 end
 
+process_traces.record = record
+
 -- ---- driving by executors ----
 
 local TOGETHER = 600000 -- ms: dates of the models lie further apart, a run takes less

@@ -10,6 +10,8 @@ local variables = require "moonshift.process.variables"
 
 local calls = {}
 
+local NONE = {}
+
 -- How what a call gives becomes variables by itself: the names in it, in the instance or of the
 -- activity alone.
 local SPREAD = { variables = variables.set, hit = variables.set, response = variables.set_local }
@@ -255,7 +257,7 @@ end
 -- What was read once stays in the call, so that an assignment to the job is always told.
 function Job.__index(job, name)
   local call = called[job] or error("the job has ended", 2)
-  local field, method, value = Fields[name], Methods[name], call.shown[name]
+  local field, method, value = Fields[name], Methods[name], (call.shown or NONE)[name]
   if value ~= nil then
     return value
   elseif field then
@@ -266,10 +268,11 @@ function Job.__index(job, name)
     end
   else
     value = input_of(call, name)
+    if value == nil and call.host then
+      return of_host(call.host, call.host[name])
+    end
   end
-  if value == nil and not field and call.walk.context.host then
-    return of_host(call.walk.context.host, call.walk.context.host[name])
-  end
+  call.shown = call.shown or {}
   call.shown[name] = value
   return value
 end
@@ -313,22 +316,28 @@ local function invoke(w, call, callout)
 end
 
 -- What an activity calls may make requests, which are known by the key of the call.
-local function speaking(w, call, callout, key)
-  local speak = w.context.speak
+local function speaking(context, key, calling, ...)
+  local speak = context.speak
   if not speak then
-    return invoke(w, call, callout)
+    return calling(...)
   end
   local before = speak(key)
-  local ok, result = invoke(w, call, callout)
+  local ok, result = calling(...)
   speak(before)
   return ok, result
 end
 
-local function call_of(w, inst, token, step, event)
-  local call = { walk = w, inst = inst, token = token, step = step, event = event,
-    note = variables.note(), shown = {} }
-  call.job = setmetatable({}, Job)
+local function new_call(context, open, run)
+  local call = { host = context.host, shown = false, decides = false, open = open, run = run,
+    job = setmetatable({}, Job) }
   called[call.job] = call
+  return call
+end
+
+-- Says what a call is of, and puts it into its walk.
+local function place_call(w, call, inst, token, step, event)
+  call.walk, call.inst, call.token, call.step, call.event = w, inst, token, step, event
+  call.note = variables.note()
   return call
 end
 
@@ -385,6 +394,32 @@ local function finish(w, call, key, wanted, ok, result)
   return nil, result
 end
 
+-- ---- calls without a walk ----
+
+-- A call that is not known to be of anything yet: its walk comes to it once that is asked for.
+local Alone = {}
+
+function Alone.__index(call, name)
+  call.open(call)
+  setmetatable(call, nil).open = nil
+  return call[name]
+end
+
+-- alone(run, one, key, open) -> call, whether the handler has returned, and what. `run` has the
+-- context; `one` is { callout, inst, token }. open(call) walks to the call, which has it still if
+-- nothing was asked of its walk.
+function calls.alone(run, one, key, open)
+  local context, fn = run.context, function_of(run, one.inst, one.token, one.callout)
+  local call = setmetatable(new_call(context, open, run), Alone)
+  local ok, result = speaking(context, key, context.call or pcall, fn, call.job)
+  called[call.job] = nil
+  return call, ok, result
+end
+
+-- What `run` gives for a call to which a walk has come, and that runs already.
+calls.RUNS = setmetatable({}, { __metatable = false })
+calls.finish = finish
+
 local WANTED = { mapping = true, input = true, output = true } -- places whose result is used
 
 -- run(w, inst, token, step, callout, place, event, about) -> result, or nil and the BPMN error that
@@ -399,14 +434,20 @@ function calls.run(w, inst, token, step, callout, place, event, about)
     return old.result, old.thrown and calls.thrown(old.thrown.code, old.thrown.message)
   end
   w.here = token
-  local call = call_of(w, inst, token, step, event)
+  local running = w.running
+  local call = place_call(w, running or new_call(w.context), inst, token, step, event)
   call.about, call.fields, call.place = about, callout.fields, callout.place
   call.decides = callout.decides
   if place == "run" then
     call.note.result_name = step.result
     take_reads(token, call.note)
   end
-  local ok, result = speaking(w, call, callout, place ~= "mapping" and key or nil)
+  if running then
+    w.running = nil
+    return calls.RUNS
+  end
+  local ok, result = speaking(w.context, place ~= "mapping" and key or nil, invoke, w, call,
+    callout)
   called[call.job] = nil
   return finish(w, call, key, WANTED[place] or SPREAD[callout.map], ok, result)
 end

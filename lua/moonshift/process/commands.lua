@@ -14,6 +14,7 @@ local multi = require "moonshift.process.multi"
 local recent = require "moonshift.process.recent"
 local scopes = require "moonshift.process.scopes"
 local signals = require "moonshift.process.signals"
+local straight = require "moonshift.process.straight"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -387,10 +388,18 @@ end
 
 -- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off
 function commands.run(context, cause)
-  local w = walk.new(context, cause)
-  context.walk = w
-  Causes[cause.kind](w)
-  walk.go(w)
+  local unit, w
+  if cause.kind == "job" then
+    unit, w = straight.run(context, cause, Causes.job)
+  end
+  if unit then
+    return unit
+  elseif not w then
+    w = walk.new(context, cause)
+    context.walk = w
+    Causes[cause.kind](w)
+    walk.go(w)
+  end
   if w.snoozed then
     return { snoozed = true }
   end

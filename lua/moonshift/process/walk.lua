@@ -493,10 +493,13 @@ local function settings_of(context)
   return settings
 end
 
--- new(context, cause) -> a walk that has nothing to do yet
-function walk.new(context, cause)
+walk.settings_of = settings_of
+
+-- new(context, cause, now) -> a walk that has nothing to do yet; `now` is when it began
+function walk.new(context, cause, now)
   local w = setmetatable({
-    context = context, cause = cause, settings = settings_of(context), now = context.now(),
+    context = context, cause = cause, settings = settings_of(context),
+    now = now or context.now(),
     stack = {}, top = 0, steps = 0, recent = false, met = {}, before = cause.kept or NONE,
     kept = {}, instances = {}, order = {}, trails = {},
     bodies = { by = {} },

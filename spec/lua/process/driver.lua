@@ -330,9 +330,16 @@ end
 
 -- ---- doing ----
 
--- walk(cause, host) -> unit, not yet written
+local LISTS = { "instances", "left", "jobs", "subscriptions", "tasks", "trail", "messages",
+  "signals", "searched", "values", "turns", "bodies" }
+
+-- walk(cause, host) -> unit, not yet written; a list that it lacks is empty
 function Driver:walk(cause, host)
-  return commands.run(context_of(self, host), cause)
+  local unit = commands.run(context_of(self, host), cause)
+  for _, name in ipairs(not unit.snoozed and LISTS or {}) do
+    unit[name] = unit[name] or {}
+  end
+  return unit
 end
 
 -- command(cause) -> the unit, written
