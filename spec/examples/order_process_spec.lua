@@ -73,7 +73,7 @@ describe("examples/order-process", function()
     local text = process.read(FOLDER .. "/" .. path)
     local value = path:find("%.lua$") and assert(load(text, "@" .. path))() or nil
     local told = report.new(path)
-    local graphs = load_of.graphs(path, text, value, told, true)
+    local graphs = load_of.graphs(path, text, value, told, { sound = true })
     assert.same({}, told.problems)
     assert.same({}, told.warnings)
     local lines = said(graphs[1], "", {})

@@ -92,7 +92,7 @@ describe("a picture", function()
   it("has every activity of a model once", function()
     local path = "examples/order-process/processes/order.bpmn"
     local told = report.new(path)
-    local graph = load_of.graphs(path, source.read(path), nil, told, false)[1]
+    local graph = load_of.graphs(path, source.read(path), nil, told, {})[1]
     local seen, count = {}, 0
     for _, row in ipairs(picture(graph)) do
       assert.is_nil(row.id and seen[row.id], row.id)

@@ -146,7 +146,7 @@ describe("a layout", function()
     for _, path in ipairs(source.files("examples", "/processes/.*%.%a+$")) do
       local told, text = report.new(path), source.read(path)
       local value = path:find "%.lua$" and assert(load(text, "@" .. path))() or nil
-      for _, graph in ipairs(load_of.graphs(path, text, value, told, false)) do
+      for _, graph in ipairs(load_of.graphs(path, text, value, told, {})) do
         laid_out(graph)
         count = count + 1
       end
