@@ -1,7 +1,8 @@
 #!/bin/sh
 # A cluster on one machine: run.sh [JOBS [DIRECTORY]]. Starts a PostgreSQL server with a synchronous
 # standby in DIRECTORY (a new temporary one unless it is given) and three executors. PAGE: how many
-# jobs each takes at once. While they work it kills an executor, then the server, and promotes the standby. At the end nothing is lost.
+# jobs each takes at once. While they work it kills an executor, then the server, and promotes the
+# standby. At the end nothing is lost.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
