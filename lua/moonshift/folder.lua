@@ -104,6 +104,32 @@ end
 
 -- ---- files ----
 
+-- A name with each byte that is no text as \xe9.
+local function spelled(path)
+  local parts, at = {}, 1
+  while at <= #path do
+    local fine, bad = utf8.len(path, at)
+    bad = fine and #path + 1 or bad
+    parts[#parts + 1] = path:sub(at, bad - 1)
+    parts[#parts + 1] = not fine and ("\\x%02x"):format(path:byte(bad)) or nil
+    at = bad + 1
+  end
+  return table.concat(parts)
+end
+
+-- The paths without those that are no text: nothing can be named after them.
+function Loader:readable(paths)
+  local list = {}
+  for _, path in ipairs(paths) do
+    if utf8.len(path) then
+      list[#list + 1] = path
+    else
+      self:problem(spelled(path), 1, definition.check_name(path))
+    end
+  end
+  return list
+end
+
 -- Calls fn(path, name) for each file of a kind, in the order of their paths.
 function Loader:each(kind, fn)
   for _, path in ipairs(self.natives.paths) do
@@ -524,7 +550,6 @@ function folder.load(natives, options)
   local self = setmetatable({
     natives = natives,
     options = options,
-    sandbox = sandbox.new(natives, options),
     files = {},
     problems = rules.array {},
     seen = {},
@@ -534,6 +559,8 @@ function folder.load(natives, options)
     retries = {},
     loaded = new_loaded(),
   }, Loader)
+  natives.paths = self:readable(natives.paths)
+  self.sandbox = sandbox.new(natives, options)
   for _, path in ipairs(natives.paths) do
     self.files[path] = true
   end

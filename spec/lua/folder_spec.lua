@@ -16,6 +16,21 @@ describe("folder", function()
       assert.equal("handlers/billing/send.lua", row.file)
     end)
 
+    it("are not made of a file whose name is no text, which is told beside others", function()
+      local problems = scripts.problems {
+        ["handlers/caf\xe9.lua"] = FINE, ["handlers/caf\u{e9}.lua"] = FINE,
+        ["handlers/five.lua"] = "return 5", ["lib/\xff\xfe.lua"] = FINE,
+        ["processes/m\xfcll.bpmn"] = "<no model", ["spec/caf\xe9.txt"] = "",
+      }
+      table.sort(problems)
+      local told = ":1: a name must be UTF-8 text without control characters"
+      assert.same({ "handlers/caf\\xe9.lua" .. told,
+        "handlers/five.lua:1: returned 5 (expected a function, or a table with a "
+          .. 'function "run")',
+        "lib/\\xff\\xfe.lua" .. told, "processes/m\\xfcll.bpmn" .. told,
+        "spec/caf\\xe9.txt" .. told }, problems)
+    end)
+
     it("have the settings' timeout and no properties unless they say otherwise", function()
       local row = only({ ["handlers/x.lua"] = FINE }, { timeout = 60 })
       assert.same({ name = "x", file = "handlers/x.lua", timeout = 60, properties = {} }, row)

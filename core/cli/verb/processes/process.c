@@ -93,8 +93,10 @@ static void print_all(const json_t *list, const char *label) {
     }
 }
 
+/* A problem of a setting has no file. */
 static bool is_of_file(const json_t *one, const char *file) {
-    return strcmp(json_text(one, "file"), file) == 0;
+    const char *own = json_text(one, "file");
+    return own && strcmp(own, file) == 0;
 }
 
 /* True if something in the list is about the file. */

@@ -47,6 +47,14 @@ describe("process check", function()
       .. "moonshift: .: 1 problem\n$", errors)
   end)
 
+  it("names a file whose name is no text", function()
+    place = program.place { ["processes/m\xfcll.bpmn"] = SERVICE }
+    local status, _, errors = place.run("process", "check")
+    assert.equal(1, status)
+    assert.equal("processes/m\\xfcll.bpmn:1: a name must be UTF-8 text without control characters\n"
+      .. "moonshift: .: 1 problem\n", errors)
+  end)
+
   it("makes problems of warnings where it is asked to", function()
     place = program.place { ["processes/a.bpmn"] = models.line '<task id="x"/><task id="y"/>' }
     local warning = 'processes/a.bpmn:5:102: warning: "y": nothing leads to it\n'
