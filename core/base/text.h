@@ -33,6 +33,13 @@ void text_clear(struct text *text);
  * bad byte. */
 bool utf8_valid(const char *data, size_t size, size_t *offset);
 
+/* Bytes of the byte order mark at the start of a file, with which editors of Windows save UTF-8; 0:
+ * it has none. */
+static inline size_t utf8_mark(const char *data, size_t size) {
+    static const char mark[] = "\xEF\xBB\xBF";
+    return size >= strlen(mark) && memcmp(data, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+}
+
 /* True if valid UTF-8 holds a control character (C0, DEL, C1). */
 bool utf8_has_control(const char *text);
 

@@ -8,8 +8,6 @@
 #define READER "moonshift.xml.reader"
 #define SEPARATOR ' ' /* between a namespace and a name; no namespace may hold it */
 
-#define MARK "\xEF\xBB\xBF" /* of UTF-8: goes before what the file says */
-
 /* A userdata, so that expat's memory goes with it, whatever is raised meanwhile. The open elements
  * lie on the Lua stack, outermost first. */
 struct reader {
@@ -218,7 +216,7 @@ static int xml_read(lua_State *L) {
         XML_SetEncoding(reader->parser, "UTF-8");
         return read_all(L, reader, turned->data, turned->size);
     case ENCODING_KNOWN:
-        if (size >= strlen(MARK) && memcmp(text, MARK, strlen(MARK)) == 0)
+        if (utf8_mark(text, size))
             XML_SetEncoding(reader->parser, "UTF-8");
     }
     return read_all(L, reader, text, size);

@@ -1,4 +1,5 @@
 #include "cli/words/lines.h"
+#include "base/text.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -116,6 +117,11 @@ bool lines_open(struct lines *lines, const char *path, size_t max, struct error 
     if (!S_ISREG(lines->seen.st_mode) && !spool(lines, error))
         return false;
     lines->start = ftello(lines->file);
+    char mark[4];
+    ssize_t got = pread(fileno(lines->file), mark, sizeof mark, lines->start);
+    lines->start += (off_t)utf8_mark(mark, got > 0 ? (size_t)got : 0);
+    if (lseek(fileno(lines->file), lines->start, SEEK_SET) != lines->start)
+        return failed(lines, error);
     lines->total = lines->seen.st_size - lines->start;
     return true;
 }

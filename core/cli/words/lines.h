@@ -22,9 +22,10 @@ struct lines {
     int64_t number;  /* of the present line, from 1 */
     bool too_long;   /* it was cut at `max` */
     off_t at;        /* where the present line begins in the file */
-    off_t start;     /* where the first line begins: standard input may stand anywhere */
-    off_t read;      /* bytes so far */
-    off_t total;     /* bytes in all */
+    off_t
+        start;  /* of the first line: behind a byte order mark; standard input may stand anywhere */
+    off_t read; /* bytes so far */
+    off_t total; /* bytes in all */
 };
 
 /* A place between two lines. */

@@ -23,8 +23,7 @@ static const struct folder_file *check_file(lua_State *L) {
 /* load(path, env): the file as a function with `env` for its globals; or nil, message. */
 static int native_load(lua_State *L) {
     const struct folder_file *file = check_file(L);
-    bool marked = file->size >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0;
-    size_t start = marked ? 3 : 0;
+    size_t start = utf8_mark(file->text, file->size);
     lua_settop(L, 2);
     if (file->size > start && file->text[start] == LUA_SIGNATURE[0]) {
         lua_pushnil(L);

@@ -62,13 +62,6 @@ static bool is_blank(const char *text) {
     return text[strspn(text, " \t\r")] == '\0';
 }
 
-/* The present line without a byte order mark at the file's start. */
-static const char *line_text(const struct lines *lines, size_t *size) {
-    size_t mark = lines->number == 1 && strncmp(lines->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    *size = lines->size - mark;
-    return lines->text + mark;
-}
-
 /* The present line as an object. */
 static json_t *object_read(const struct bulk *bulk, const char *text, size_t size,
                            struct error *error) {
@@ -107,14 +100,11 @@ static bool text_read(struct bulk *bulk, struct arena *texts, const char *text, 
 /* The present line. */
 static bool line_read(struct bulk *bulk, struct arena *texts, struct kept_line *line,
                       struct error *error) {
-    size_t size;
-    const char *text = line_text(&bulk->lines, &size);
-    *line = (struct kept_line){.at = bulk->lines.at + (off_t)(bulk->lines.size - size),
-                               .size = size,
-                               .number = bulk->lines.number};
+    *line = (struct kept_line){
+        .at = bulk->lines.at, .size = bulk->lines.size, .number = bulk->lines.number};
     if (bulk->lines.too_long)
         return error_set(error, ERROR_INVALID, "longer than %zu bytes", bulk->lines.max);
-    return text_read(bulk, texts, text, size, &line->spec, error);
+    return text_read(bulk, texts, bulk->lines.text, line->size, &line->spec, error);
 }
 
 /* The line's own fault, not the store's or the machine's. */
@@ -172,10 +162,10 @@ static bool line_check(struct bulk *bulk, struct error *error) {
 
 static bool lines_check(struct bulk *bulk, struct error *error) {
     while (lines_next(&bulk->lines, error)) {
-        size_t size;
-        const char *text = line_text(&bulk->lines, &size);
+        const char *text = bulk->lines.text;
         if (bulk->options->request)
-            SHA256Update(&bulk->hash, (const uint8_t *)text, size + 1); /* with its end */
+            SHA256Update(&bulk->hash, (const uint8_t *)text,
+                         bulk->lines.size + 1); /* with its end */
         if (!is_blank(text) && !line_check(bulk, error))
             return false;
         if (!bulk->options->skip_bad && bulk->bad_count >= BAD_SHOWN)
@@ -330,9 +320,8 @@ static void line_put(struct bulk *bulk, const struct kept_line *line) {
 }
 
 static bool line_write(struct bulk *bulk, struct error *error) {
-    size_t size;
     struct kept_line line;
-    if (is_blank(line_text(&bulk->lines, &size)) || line_is_bad(bulk))
+    if (is_blank(bulk->lines.text) || line_is_bad(bulk))
         return true;
     if (!chunk_room(bulk, error))
         return false;

@@ -75,8 +75,10 @@ static json_t *payload_read(size_t room, struct error *error) {
         error_no_memory(error);
     else if (text.size > room)
         error_set(error, ERROR_INVALID, "payload: longer than %zu bytes", room);
-    else
-        payload = json_read(text.data ? text.data : "", text.size, "payload", error);
+    else {
+        size_t mark = utf8_mark(text.data, text.size);
+        payload = json_read(text.data + mark, text.size - mark, "payload", error);
+    }
     text_clear(&text);
     return payload;
 }

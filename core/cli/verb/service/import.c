@@ -48,9 +48,10 @@ static json_t *crontab_load(const char *path, bool system, struct error *error) 
         error_set(error, ERROR_IO, "\"%s\": %s", path, strerror(errno));
         return NULL;
     }
-    json_t *file =
-        json_pack("{ss so sb}", "name", input ? "standard input" : path, "text",
-                  strlen(text) == size ? json_stringn(text, size) : NULL, "system", system);
+    size_t mark = utf8_mark(text, size);
+    json_t *file = json_pack("{ss so sb}", "name", input ? "standard input" : path, "text",
+                             strlen(text) == size ? json_stringn(text + mark, size - mark) : NULL,
+                             "system", system);
     free(text);
     if (!file)
         error_set(error, ERROR_INVALID, "\"%s\": not a text in UTF-8", path);
