@@ -57,6 +57,19 @@ local function iterator(ids, level)
   end
 end
 
+-- The same, of numbers of jobs: anything else is raised with its place.
+local function numbers(next_id, level)
+  local i = 0
+  return function()
+    local id = next_id()
+    i = i + 1
+    if id ~= nil and math.type(id) ~= "integer" then
+      error(("batch: ids[%d] is %s (expected the number of a job)"):format(i, show(id)), level)
+    end
+    return id
+  end
+end
+
 -- The next part: a list, empty at the end.
 local function part_of(next_id)
   local part = {}
@@ -162,6 +175,9 @@ local function create(engine, given, level)
   local fine, message, code = core:batch_check(spec)
   if not fine then
     return nil, message, code
+  end
+  if next_id and STOCK[spec.type] and spec.type ~= "enqueue" then
+    next_id = numbers(next_id, 0)
   end
   if query.is(ids) and not ids.size then
     return from_query(core, spec, ids)

@@ -319,6 +319,29 @@ describe("a batch", function()
       assert.equal(0, engine:batches():count())
     end)
 
+    it("and is not there if one is no number of a job where it must be", function()
+      local jobs = later(1)
+      local function refused(ids, place, shown)
+        local fine, message = pcall(engine.batch, engine, { type = "delete-jobs", ids = ids })
+        assert.is_false(fine)
+        assert.equal(("batch: ids[%d] is %s (expected the number of a job)"):format(place, shown),
+          message)
+        assert.equal(0, engine:batches():count())
+      end
+      refused({ jobs[1], "2" }, 2, 'the string "2"')
+      refused({ 1.5 }, 1, "1.5")
+      refused({ 1.0 }, 1, "1.0")
+      refused({ true }, 1, "true")
+      local n = 0
+      refused(function()
+        n = n + 1
+        return n < 1500 and n or "a"
+      end, 1500, 'the string "a"')
+      assert.equal(1, engine:jobs():count())
+      assert(engine:batch { type = "note", ids = { "2" } })
+      assert(engine:batch { type = "enqueue", config = { handler = "work" }, ids = { "2" } })
+    end)
+
     it("and is not there if one cannot be kept", function()
       local _, message = engine:batch { type = "note", ids = { 1, print } }
       assert.equal("ids[2]: cannot store a function "
