@@ -176,8 +176,33 @@ static bool fill_ids(struct engine *engine, int64_t id, const json_t *ids, struc
     return fine;
 }
 
-bool engine_batch_find(struct engine *engine, int64_t id, const json_t *query, int64_t *after,
-                       bool *more, struct error *error) {
+/* The next rows of a list, of which only the ids are read. NULL: error. */
+static json_t *rows_ask(struct engine *engine, enum ask_kind of, const json_t *query, int64_t after,
+                        int limit, struct error *error) {
+    json_t *question = json_pack("{sO sI si sb}", "filters", query, "after", (json_int_t)after,
+                                 "limit", limit, "ids", 1);
+    json_t *rows = question ? engine_ask(engine, of, question, error) : NULL;
+    if (!question)
+        error_no_memory(error);
+    json_decref(question);
+    return rows;
+}
+
+static bool find_rows(struct engine *engine, int64_t id, enum ask_kind of, const json_t *query,
+                      int64_t *after, bool *more, struct error *error) {
+    json_t *rows = rows_ask(engine, of, query, *after, BATCH_PART, error);
+    bool done =
+        rows && store_begin(engine->store, STORE_COMMAND, error) &&
+        engine_end(engine, store_batch_found(engine->store, id, query, rows, after, more, error),
+                   error);
+    json_decref(rows);
+    return done;
+}
+
+bool engine_batch_find(struct engine *engine, int64_t id, enum ask_kind of, const json_t *query,
+                       int64_t *after, bool *more, struct error *error) {
+    if (of != ASK_JOBS)
+        return find_rows(engine, id, of, query, after, more, error);
     return store_begin(engine->store, STORE_COMMAND, error) &&
            engine_end(
                engine,
@@ -185,12 +210,12 @@ bool engine_batch_find(struct engine *engine, int64_t id, const json_t *query, i
                error);
 }
 
-static bool fill_found(struct engine *engine, int64_t id, const json_t *query,
+static bool fill_found(struct engine *engine, int64_t id, enum ask_kind of, const json_t *query,
                        struct command_run *run, struct error *error) {
     int64_t after = 0;
     bool more = true;
     while (more) {
-        if (!engine_batch_find(engine, id, query, &after, &more, error))
+        if (!engine_batch_find(engine, id, of, query, &after, &more, error))
             return false;
         json_t *batch = store_batch(engine->store, id, error);
         size_t found = (size_t)json_integer_value(json_object_get(batch, "ids"));
@@ -215,25 +240,25 @@ bool engine_batch_start(struct engine *engine, int64_t id, struct error *error) 
 /* ---- all at once ---- */
 
 /* Before anything is written. */
-static bool check_some(struct engine *engine, const json_t *ids, const json_t *query,
-                       struct error *error) {
-    struct store_page page = {.limit = 1};
+static bool check_some(struct engine *engine, const json_t *ids, enum ask_kind of,
+                       const json_t *query, struct error *error) {
     if (!query)
         return json_array_size(ids) > 0 || no_ids(error);
-    json_t *rows = store_jobs(engine->store, query, &page, engine_now(engine), error);
+    json_t *rows = rows_ask(engine, of, query, 0, 1, error);
     bool fine = rows && (json_array_size(rows) > 0 || no_ids(error));
     json_decref(rows);
     return fine;
 }
 
 bool engine_batch_create(struct engine *engine, const json_t *spec, const json_t *ids,
-                         const json_t *query, struct command_run *run, struct error *error) {
+                         enum ask_kind of, const json_t *query, struct command_run *run,
+                         struct error *error) {
     int64_t id = 0;
     run->touched = 0;
-    if (!engine_batch_check(engine, spec, error) || !check_some(engine, ids, query, error) ||
+    if (!engine_batch_check(engine, spec, error) || !check_some(engine, ids, of, query, error) ||
         !engine_batch_begin(engine, spec, &id, error))
         return false;
-    bool fine = (query ? fill_found(engine, id, query, run, error)
+    bool fine = (query ? fill_found(engine, id, of, query, run, error)
                        : fill_ids(engine, id, ids, run, error)) &&
                 engine_batch_start(engine, id, error);
     if (!fine)

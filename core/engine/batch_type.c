@@ -2,7 +2,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/batch.h"
+#include "engine/batch_config.h"
 #include "engine/engine_state.h"
+#include "job/instance_batch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,9 @@ static const struct {
     {"dead-letter", COMMAND_DEAD_LETTER},
     {"set-removal-time", COMMAND_SET_REMOVAL_TIME},
     {"delete-history", COMMAND_DELETE_HISTORY},
+    {"delete-instances", COMMAND_DELETE_HISTORY},
+    {"suspend-instances", COMMAND_SUSPEND_INSTANCE},
+    {"activate-instances", COMMAND_ACTIVATE_INSTANCE},
 };
 #define STOCK (sizeof stock / sizeof *stock)
 #define NAMES_MAX 200
@@ -45,8 +50,46 @@ static size_t find_stock(const char *type) {
     return i;
 }
 
-bool batch_is_of_jobs(const char *type) {
-    return find_stock(type) < STOCK;
+/* ---- what its ids are ---- */
+
+#define OF_INSTANCES "-instances"
+
+static bool is_of_instances(const char *type) {
+    size_t size = strlen(type), end = strlen(OF_INSTANCES);
+    return instance_batch_find(type) ||
+           (size > end && strcmp(type + size - end, OF_INSTANCES) == 0 && find_stock(type) < STOCK);
+}
+
+const char *batch_ids_of(const char *type) {
+    if (is_of_instances(type))
+        return "instance";
+    return find_stock(type) < STOCK ? "job" : NULL;
+}
+
+enum ask_kind batch_list_of(const char *type) {
+    const struct instance_batch *walked = instance_batch_find(type);
+    if (!is_of_instances(type))
+        return ASK_JOBS;
+    bool ended = walked ? walked->lane == BATCH_LANE_NONE : strcmp(type, "delete-instances") == 0;
+    return ended ? ASK_PAST : ASK_PROCESS_INSTANCES;
+}
+
+/* The records of ended instances are deleted and kept as those of ended jobs. */
+static bool is_of_history(const char *type) {
+    const size_t at = find_stock(type);
+    return at < STOCK &&
+           (stock[at].verb == COMMAND_DELETE_HISTORY || stock[at].verb == COMMAND_SET_REMOVAL_TIME);
+}
+
+bool batch_takes(const char *type, enum ask_kind of, struct error *error) {
+    static const char *const names[] = {
+        [ASK_JOBS] = "jobs", [ASK_PROCESS_INSTANCES] = "instances", [ASK_PAST] = "past instances"};
+    enum ask_kind expected = batch_list_of(type);
+    if (of == expected || !batch_ids_of(type) || (of == ASK_PAST && is_of_history(type)))
+        return true;
+    return error_set(error, ERROR_INVALID,
+                     "batch \"%s\": ids is a query of %s (expected one of %s)", type, names[of],
+                     names[expected]);
 }
 
 /* ---- which there are ---- */
@@ -68,6 +111,8 @@ static void known_types(struct engine *engine, const char **names) {
             add_name(names, &count, definitions->list[i].name + prefix);
     for (size_t i = 0; i < STOCK; i++)
         add_name(names, &count, stock[i].type);
+    for (size_t i = 0; instance_batch_at(i); i++)
+        add_name(names, &count, instance_batch_at(i)->type);
     add_name(names, &count, ENQUEUE);
 }
 
@@ -84,7 +129,7 @@ bool batch_type_find(struct engine *engine, const char *type, const struct defin
     snprintf(name, sizeof name, BATCH_HANDLERS "%.*s", JOB_NAME_MAX, type);
     if (!engine_find(engine, name, &generation, definition, error))
         return false;
-    return *definition || generation || find_stock(type) < STOCK || strcmp(type, ENQUEUE) == 0 ||
+    return *definition || generation || batch_ids_of(type) || strcmp(type, ENQUEUE) == 0 ||
            refuse_unknown(engine, type, error);
 }
 
@@ -104,7 +149,10 @@ static json_t *command_of(size_t at, const json_t *config) {
         return NULL;
     if (stock[at].verb == COMMAND_SET_RETRIES && !json_object_get(command, "retries"))
         json_put(command, "retries", json_integer(1)); /* as many as are configured */
-    json_put(command, "ids", json_array());
+    if (is_of_instances(stock[at].type) && stock[at].verb != COMMAND_DELETE_HISTORY)
+        json_put_text(command, "instance", "1");
+    else
+        json_put(command, "ids", json_array());
     json_put_text(command, "verb", command_name(stock[at].verb));
     return command;
 }
@@ -132,10 +180,20 @@ static bool check_spec(struct engine *engine, const json_t *config, struct error
     return fine || error_set(error, cause.code, "config of \"" ENQUEUE "\": %s", cause.text);
 }
 
+/* It is given to each instance as a command. */
+static bool check_walked(const struct instance_batch *type, const json_t *config,
+                         struct error *error) {
+    struct error cause = {0};
+    return batch_config_check(type, config, &cause) ||
+           error_set(error, cause.code, "config of \"%s\": %s", type->type, cause.text);
+}
+
 bool batch_type_check(struct engine *engine, const char *type, const json_t *config,
                       struct error *error) {
     size_t at = find_stock(type);
     if (at < STOCK)
         return check_order(at, config, error);
+    if (instance_batch_find(type))
+        return check_walked(instance_batch_find(type), config, error);
     return strcmp(type, ENQUEUE) != 0 || check_spec(engine, config, error);
 }

@@ -116,7 +116,8 @@ struct command {
     bool history;        /* of a deleted batch: that goes, too */
     bool jobs_only;      /* of a suspended batch: its seed and its monitor go on */
     bool ended;          /* a monitor has seen that nothing is left */
-    bool ignore_missing; /* ids of jobs that are gone are passed over */
+    bool ignore_missing; /* ids of jobs that are gone are passed over, and an instance of a process
+                            that does not run */
     time_ms due;         /* TIME_NONE: absent */
     time_ms at;          /* not before; TIME_NONE: now */
     const char *note;    /* NULL: none */

@@ -65,10 +65,6 @@ int64_t job_lane_id(const char *lane) {
 #define OF_PRODUCT "moonshift/"
 #define OF_PROCESS "process/"
 
-bool job_walks(const struct job *job) {
-    return strncmp(job->handler, OF_PROCESS, strlen(OF_PROCESS)) == 0;
-}
-
 const char *job_reserved(const char *handler) {
     static const char *const prefixes[] = {OF_PRODUCT, OF_PROCESS};
     if (!strchr(handler, '/'))

@@ -130,9 +130,6 @@ const char *job_reserved(const char *handler);
 /* False: hooks hear nothing of the handler's jobs, which are the product's own. Those of processes
  * are the user's, though their names are reserved. */
 bool job_is_told(const char *handler);
-/* True for a job of a process: it moves an instance, begins one or is a command to one. */
-bool job_walks(const struct job *job);
-
 const char *job_state_name(enum job_state state);
 const char *job_type_name(enum job_type type);
 

@@ -51,16 +51,30 @@ static int batch_add(lua_State *L) {
     return answer(L, *ids && engine_batch_add(engine, id, *ids, &error), &error);
 }
 
-/* batch_find(id, filters, after) -> after, more */
+/* The list that a query is of. */
+static enum ask_kind list_of(lua_State *L, int index) {
+    const char *const names[] = {"jobs", "instances", "past", NULL};
+    const enum ask_kind kinds[] = {ASK_JOBS, ASK_PROCESS_INSTANCES, ASK_PAST};
+    return kinds[luaL_checkoption(L, index, NULL, names)];
+}
+
+/* batch_takes(type, list): whether ids of the type may be those of the list */
+static int batch_takes_list(lua_State *L) {
+    struct error error = {0};
+    return answer(L, batch_takes(luaL_checkstring(L, 2), list_of(L, 3), &error), &error);
+}
+
+/* batch_find(id, list, filters, after) -> after, more */
 static int batch_find(lua_State *L) {
     struct error error = {0};
     struct engine *engine = lua_engine_open(L, &error);
-    int64_t id = luaL_checkinteger(L, 2), after = luaL_checkinteger(L, 4);
+    int64_t id = luaL_checkinteger(L, 2), after = luaL_checkinteger(L, 5);
+    enum ask_kind of = list_of(L, 3);
     bool more = false;
     json_t **filters = api_box(L);
-    *filters = engine ? api_object(L, 3, "filters", &error) : NULL;
+    *filters = engine ? api_object(L, 4, "filters", &error) : NULL;
     json_t *asked = *filters ? engine_resolve_times(engine, *filters, &error) : NULL;
-    bool found = asked && engine_batch_find(engine, id, asked, &after, &more, &error);
+    bool found = asked && engine_batch_find(engine, id, of, asked, &after, &more, &error);
     json_decref(asked);
     if (!found)
         return api_fail(L, &error);
@@ -86,13 +100,10 @@ static int batch_abandon(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {
-    {"batch_check", batch_check},
-    {"batch_begin", batch_begin},
-    {"batch_add", batch_add},
-    {"batch_find", batch_find},
-    {"batch_start", batch_start},
-    {"batch_abandon", batch_abandon},
-    {NULL, NULL},
+    {"batch_check", batch_check},     {"batch_takes", batch_takes_list},
+    {"batch_begin", batch_begin},     {"batch_add", batch_add},
+    {"batch_find", batch_find},       {"batch_start", batch_start},
+    {"batch_abandon", batch_abandon}, {NULL, NULL},
 };
 
 void lua_batches_register(lua_State *L) {

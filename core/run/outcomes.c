@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "job/instance_batch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,10 +166,11 @@ static bool settle_at_last(struct outcomes *outcomes, struct store *store, struc
 
 /* One that has waited need not ask again whether it must wait. */
 static bool must_wait(const struct outcomes *outcomes, const struct outcome *outcome) {
-    if (outcome->settled != SETTLED_WAITS)
+    const int64_t instance = job_walked(outcome->job);
+    if (outcome->settled != SETTLED_WAITS || !instance)
         return false;
     for (int i = 0; i < OUTCOMES_INSISTED; i++)
-        if (outcomes->insisted[i] == outcome->job->instance_id)
+        if (outcomes->insisted[i] == instance)
             return true;
     return false;
 }
@@ -180,7 +182,7 @@ static void note_insisted(struct outcomes *outcomes, const struct outcome *outco
         return;
     int64_t *list = outcomes->insisted;
     memmove(list + 1, list, (OUTCOMES_INSISTED - 1) * sizeof *list);
-    list[0] = outcome->job->instance_id;
+    list[0] = job_walked(outcome->job);
 }
 
 bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capacity *capacity,

@@ -1,6 +1,7 @@
 /* Runs the jobs of process instances: their handler is the walk
  * (lua/moonshift/process/runtime.lua), and what it returns is a unit. */
 #include "script/walk.h"
+#include "job/instance_batch.h"
 #include "script/failure.h"
 #include "script/handle.h"
 #include "script/value.h"
@@ -29,10 +30,11 @@ static void set_text(lua_State *L, const char *key, const char *text) {
  * the body have ended, and one, where runs before it in its item have read that. */
 static int walk_frame(lua_State *L) {
     const struct job *job = handle_look(L)->job;
-    if (!job->instance_id)
+    const int64_t instance = job_walked(job);
+    if (!instance)
         return 0;
     lua_createtable(L, 0, 14);
-    set_id(L, "id", job->instance_id);
+    set_id(L, "id", instance);
     set_id(L, "version", job->version);
     set_id(L, "rev", job->frame_rev);
     set_id(L, "parent", job->parent);
@@ -56,6 +58,14 @@ static int walk_frame(lua_State *L) {
 /* kept(job) -> what handlers did in the walk before, as JSON; nil: this is the first one */
 static int walk_kept(lua_State *L) {
     lua_pushstring(L, handle_look(L)->job->kept); /* NULL: nil */
+    return 1;
+}
+
+/* command(job) -> the command that each instance of a batch's job is given; nil: another job */
+static int walk_command(lua_State *L) {
+    const struct job *job = handle_look(L)->job;
+    const struct instance_batch *type = job->batch ? instance_batch_of(job->handler) : NULL;
+    lua_pushstring(L, type ? type->kind : NULL); /* NULL: nil */
     return 1;
 }
 
@@ -106,11 +116,17 @@ static int walk_speak(lua_State *L) {
 }
 
 void walk_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"frame", walk_frame},   {"next_id", walk_next_id},
-                                         {"now", walk_now},       {"again", walk_again},
-                                         {"kept", walk_kept},     {"begin", walk_begin},
-                                         {"call", state_protect}, {"hold", state_hold},
-                                         {"speak", walk_speak},   {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"frame", walk_frame},
+                                         {"next_id", walk_next_id},
+                                         {"now", walk_now},
+                                         {"again", walk_again},
+                                         {"kept", walk_kept},
+                                         {"begin", walk_begin},
+                                         {"call", state_protect},
+                                         {"hold", state_hold},
+                                         {"speak", walk_speak},
+                                         {"command", walk_command},
+                                         {NULL, NULL}};
     script_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(&script->settings->write).zone);

@@ -47,6 +47,10 @@ bool store_batch_add(struct store *store, int64_t id, const json_t *ids, struct 
  * an id drawn before may be among them. *more: call again. */
 bool store_batch_find(struct store *store, int64_t id, const json_t *filters, int64_t *after,
                       bool *more, time_ms now, struct error *error);
+/* Adds the ids of a page of rows, which were asked for by the filters with ids above *after. Those
+ * that were created after the batch was begun are left out. */
+bool store_batch_found(struct store *store, int64_t id, const json_t *filters, const json_t *rows,
+                       int64_t *after, bool *more, struct error *error);
 /* Ends filling: the seed job is there. ERROR_INVALID if there are no ids: delete it then with
  * store_batch_abandon. */
 bool store_batch_start(struct store *store, int64_t id, time_ms now, struct error *error);

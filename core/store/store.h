@@ -403,6 +403,7 @@ struct store_page {
     bool descending;
     int64_t after; /* ids above this one only (paging by id); 0: from the start */
     int64_t offset;
+    bool ids;  /* of lists that have an id: nothing else */
     int limit; /* rows at most */
 };
 

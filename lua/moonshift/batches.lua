@@ -21,8 +21,11 @@ local STOCK = {
   ["enqueue"] = { retries = true, priority = true }, ["set-due-date"] = {},
   ["recalculate-due-date"] = {}, ["set-cycle"] = {}, ["suspend"] = {}, ["activate"] = {},
   ["delete-jobs"] = {}, ["cancel-jobs"] = {}, ["dead-letter"] = {}, ["set-removal-time"] = {},
-  ["delete-history"] = {},
+  ["delete-history"] = {}, ["delete-instances"] = {}, ["suspend-instances"] = {},
+  ["activate-instances"] = {}, ["cancel-instances"] = {}, ["modify"] = {}, ["restart"] = {},
+  ["set-variables"] = {}, ["correlate"] = {},
 }
+local LISTS = { jobs = true, instances = true, past = true } -- whose rows have ids for batches
 
 --- One operation for many ids. The fields are those of its row, as they were when it was asked
 --- for.
@@ -94,11 +97,11 @@ local function add_parts(core, id, part, next_id)
   return true
 end
 
-local function add_found(core, id, filters)
+local function add_found(core, id, ids)
   local after, more = 0, true
   while more do
     local code
-    after, more, code = core:batch_find(id, filters, after)
+    after, more, code = core:batch_find(id, ids.kind, ids.filters, after)
     if not after then
       return nil, more, code
     end
@@ -127,14 +130,14 @@ local function make(core, spec, fill)
 end
 
 local function from_query(core, spec, ids)
-  local some, message, code = core:ask("jobs", ids.filters, { limit = 1 })
+  local some, message, code = core:ask(ids.kind, ids.filters, { limit = 1 })
   if not some then
     return nil, message, code
   elseif #some == 0 then
     return nil, NO_IDS, "invalid"
   end
   return make(core, spec, function(id)
-    return add_found(core, id, ids.filters)
+    return add_found(core, id, ids)
   end)
 end
 
@@ -168,11 +171,15 @@ end
 -- { type, ids, … } -> id, or nil, message, code.
 local function create(engine, given, level)
   local core, spec, ids = engine.core, spec_of(given), given.ids
-  if query.is(ids) and ids.kind ~= "jobs" then
-    error(("batch: ids is a query of %s (expected one of jobs)"):format(ids.kind), level + 1)
+  if query.is(ids) and not LISTS[ids.kind] then
+    error(("batch: ids is a query of %s (expected one of jobs or instances)"):format(ids.kind),
+      level + 1)
   end
   local next_id = not query.is(ids) and iterator(ids, level + 1)
   local fine, message, code = core:batch_check(spec)
+  if fine and query.is(ids) then
+    fine, message, code = core:batch_takes(spec.type, ids.kind)
+  end
   if not fine then
     return nil, message, code
   end

@@ -366,9 +366,11 @@ describe("a batch", function()
     refused("for a type that is meant otherwise", { type = "set-job-retrys" },
       'unknown type of batch "set-job-retrys" (did you mean "set-job-retries"?)', "not_found")
     refused("for a type that nobody knows", { type = "zzz" }, 'unknown type of batch "zzz" (known: '
-      .. "activate, cancel-jobs, dead-letter, delete-history, delete-jobs, enqueue, five, note, "
-      .. "recalculate-due-date, set-cycle, set-due-date, set-job-priority, set-job-retries, "
-      .. "set-removal-time, suspend, three)", "not_found")
+      .. "activate, activate-instances, cancel-instances, cancel-jobs, correlate, dead-letter, "
+      .. "delete-history, delete-instances, delete-jobs, enqueue, five, modify, note, "
+      .. "recalculate-due-date, restart, set-cycle, set-due-date, set-job-priority, "
+      .. "set-job-retries, set-removal-time, set-variables, suspend, suspend-instances, three)",
+      "not_found")
     refused("for an unknown key", { type = "note", invocation = 5 },
       'batch: unknown key "invocation" (did you mean "invocations"?)')
     refused("for a number that is none", { type = "note", invocations = 1001 },
@@ -573,7 +575,7 @@ describe("a batch", function()
     end, "batch: ids is 5 (expected a list, an iterator or a query)")
     assert.has_error(function()
       engine:batch { type = "note", ids = engine:incidents() }
-    end, "batch: ids is a query of incidents (expected one of jobs)")
+    end, "batch: ids is a query of incidents (expected one of jobs or instances)")
     assert.has_error(function()
       engine:batch(create {}):delete { histroy = true }
     end, 'delete: unknown key "histroy" (did you mean "history"?)')

@@ -1126,7 +1126,7 @@ local variables = require "moonshift.process.variables"
     {"name": "frames-a-few-at-a-time", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
      "breaks": "the frames for a page of jobs are read 32 at a time",
      "changes": [("core/store/rules/work/taken_frame.c", """
-    bool ahead = store->engine->sets && job->instance_id && !frame_page_asked(&taking->frames, job);
+    bool ahead = store->engine->sets && job_walked(job) && !frame_page_asked(&taking->frames, job);
 """, """
     bool ahead = false;
 """)]},

@@ -54,7 +54,7 @@ local function ordered(lines)
   for _, line in ipairs(lines) do
     if line:find "^call " then
       calls[#calls + 1] = line
-    else
+    elseif not line:find "^ *job batch%-seed%-job" then -- how often a batch is seeded is its own
       table.sort(calls)
       table.move(calls, 1, #calls, #list + 1, list)
       calls = {}

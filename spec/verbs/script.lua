@@ -329,6 +329,72 @@ function Commands.restart(run, words)
   run:tell("  key " .. tostring(run.engine:instance(id).key or "null"))
 end
 
+-- ---- batches ----
+
+-- By the word of a script: our type, and what the trace calls it.
+local BATCHES = {
+  delete = { "cancel-instances", "instance-deletion" },
+  suspend = { "suspend-instances", "instance-update-suspension-state" },
+  setvars = { "set-variables", "set-variables" },
+  correlate = { "correlate", "correlate-message" },
+  deletehistory = { "delete-instances", "historic-instance-deletion" },
+}
+local OWN_JOBS = { ["moonshift/batch_seed"] = "batch-seed-job",
+  ["moonshift/batch_monitor"] = "batch-monitor-job" }
+
+-- Runs the jobs of a batch, the oldest first.
+local function run_batch(run, id, name, quiet)
+  local job = run.engine:jobs({ batch = id, no_retries_left = false }):sort("id"):page(1, 1):list()
+  while job[1] do
+    local fine, why, message = pcall(run.engine.execute, run.engine, job[1].id)
+    if not fine or message then
+      fail(fine and message or why)
+    end
+    if not quiet then
+      run:tell("  job " .. (OWN_JOBS[job[1].handler] or name))
+    end
+    job = run.engine:jobs({ batch = id, no_retries_left = false }):sort("id"):page(1, 1):list()
+  end
+end
+
+local function config_of(word, rest, variables)
+  if word == "delete" then
+    return { reason = "why" }
+  elseif word == "correlate" then
+    return { message = rest, variables = variables }
+  end
+  return word == "setvars" and { variables = variables } or nil
+end
+
+-- The ids of a batch stand by their deployment: those that have ended come last.
+local function batch_ids(run)
+  local ids, ended = {}, {}
+  for _, id in ipairs(run.started) do
+    local list = run.engine:instances({ id = id }):one() and ids or ended
+    list[#list + 1] = id
+  end
+  return table.move(ended, 1, #ended, #ids + 1, ids)
+end
+
+function Commands.batch(run, words)
+  local rest, variables = split(words)
+  local type, name = table.unpack(BATCHES[rest[1]])
+  local id = done(run.engine:batch { type = type, ids = batch_ids(run),
+    config = config_of(rest[1], rest[2], variables) })
+  local made = run.engine:batch(id)
+  run:tell(("  batch %s total=%d perjob=%d perseed=%d"):format(name, made.total, made.invocations,
+    made.jobs_per_seed))
+  run_batch(run, id, name)
+end
+
+function Commands.batchmodify(run, words)
+  local process_key, number, rest = words:match "^(%S+):(%d+)%s+(.*)$"
+  local id = done(run.engine:batch { type = "modify", ids = run.started, invocations = 1000,
+    config = { process = process_key, version = tonumber(number),
+      operations = operations_of(run, rest) } })
+  run_batch(run, id, "instance-modification", true)
+end
+
 local function migration(words)
   local options, left = switches(words)
   local from, from_number, to, to_number, rest = left:match "^(%S+):(%d+)%s+(%S+):(%d+)%s*(.*)$"

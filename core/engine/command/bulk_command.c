@@ -138,7 +138,7 @@ bool bulk_command_give(struct engine *engine, json_t *command, struct command_ru
     struct bulk_command bulk;
     bool read = bulk_command_read(&bulk, command, error) && at_once(engine, bulk.now, error);
     json_t *spec = read ? spec_of(engine, &bulk) : NULL;
-    bool done = spec ? engine_batch_create(engine, spec, bulk.ids, bulk.query, run, error)
+    bool done = spec ? engine_batch_create(engine, spec, bulk.ids, ASK_JOBS, bulk.query, run, error)
                      : read && error_no_memory(error);
     json_decref(spec);
     bulk_command_clear(&bulk);

@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/engine_state.h"
-#include "engine/process/process_command.h"
 #include "engine/process/process_restart.h"
+#include "engine/process_command.h"
 #include "job/unit.h"
 #include "time/span.h"
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "run/pool/lane_frames.h"
+#include "job/instance_batch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static bool note(struct lane_frames *frames, int64_t instance, const char *text,
 }
 
 static bool has_job_of(const struct job *jobs, int64_t instance) {
-    while (jobs && jobs->instance_id != instance && turn_of_token(jobs->execution) != instance)
+    while (jobs && job_walked(jobs) != instance && turn_of_token(jobs->execution) != instance)
         jobs = jobs->next;
     return jobs;
 }
@@ -88,16 +89,16 @@ bool lane_frames_note(struct lane_frames *frames, const struct outcome *outcome,
 
 bool lane_frames_note_job(struct lane_frames *frames, const struct job *job) {
     const int64_t turn = turn_of_token(job->execution);
-    if (turn && job->around && !find(frames, job->instance_id) &&
-        !note(frames, job->instance_id, job->around, job->around_rev))
+    if (turn && job->around && !find(frames, job_walked(job)) &&
+        !note(frames, job_walked(job), job->around, job->around_rev))
         return false;
-    return !job->frame || note(frames, turn ? turn : job->instance_id, job->frame, job->frame_rev);
+    return !job->frame || note(frames, turn ? turn : job_walked(job), job->frame, job->frame_rev);
 }
 
 /* The newest frames of a job's instance, and of its turn. False: neither is noted. */
 static bool show(const struct lane_frames *frames, struct job *job) {
     const int64_t turn = turn_of_token(job->execution);
-    const struct lane_frame *instance = find(frames, job->instance_id);
+    const struct lane_frame *instance = find(frames, job_walked(job));
     const struct lane_frame *one = turn ? find(frames, turn) : instance;
     if (one) {
         job->frame = one->text;
@@ -113,7 +114,7 @@ static bool show(const struct lane_frames *frames, struct job *job) {
 }
 
 struct job *lane_frames_give(const struct lane_frames *frames, struct job *job) {
-    if (!job || !job->instance_id || !show(frames, job))
+    if (!job || !job_walked(job) || !show(frames, job))
         return job;
     struct job *copy = job_copy(job);
     if (copy) {

@@ -1,6 +1,7 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
 -- (start, complete, trigger, message, signal, cancel, set, modify); a command that does not fit
 -- raises.
+local batches = require "moonshift.process.batches"
 local called = require "moonshift.process.called"
 local compensation = require "moonshift.process.compensation"
 local conditions = require "moonshift.process.conditions"
@@ -375,6 +376,11 @@ function Causes.set(w)
   end
   variables.set_given(inst, at, w.cause, token and variables.set_local)
   w.unit.result = next(before) and before
+end
+
+-- Gives a command to each instance of a batch's job.
+function Causes.batch(w)
+  batches.run(w, Causes)
 end
 
 -- Asks a timer that waits what its date comes from now. No result: it waits no longer.

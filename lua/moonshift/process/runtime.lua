@@ -34,14 +34,14 @@ local function earlier_graph(self, row)
   return self.loaded.read_process(row.path, row.text, row.key, env)
 end
 
--- What is kept of versions: { graph, deployment, newest = it is the folder's own }.
+-- What is kept of versions: { graph, deployment, key, number, newest = it is the folder's own }.
 local function recent_versions(self)
   return recent.new(VERSIONS_MAX, function(id)
     local row = ask(self.natives, self.host, "version", { id = id })
     local own = self.loaded.processes[row.key]
     local newest = own ~= nil and own.hash == row.hash
     return { graph = newest and own.graph or earlier_graph(self, row),
-      deployment = row.deployment, newest = newest }
+      deployment = row.deployment, key = row.key, number = row.number, newest = newest }
   end)
 end
 
@@ -56,6 +56,11 @@ end
 -- graph(id) -> the graph of a version
 function Runtime:graph(id)
   return self.versions:get(id).graph
+end
+
+-- version_row(id) -> { key, number } of a version
+function Runtime:version_row(id)
+  return self.versions:get(id)
 end
 
 -- The files of the deployment that a version came with.
@@ -144,6 +149,27 @@ function Runtime:receivers(signal, tenant, only)
     instance = only })
 end
 
+-- subscribed(instance, message, key) -> { { instance, token, activity } … }: what waits for the
+-- message in the instance; others, if nothing does
+function Runtime:subscribed(instance, message, key)
+  return ask(self.natives, self.host, "receivers", { name = message, key = key,
+    instance = instance })
+end
+
+-- past(id) -> the row of an instance, which has `how` if it has ended; or nil, why there is none
+function Runtime:past(id)
+  local row, message = self.natives.job.query(self.host, "instance", { id = id })
+  if not row then
+    return nil, message
+  end
+  return without_null(row)
+end
+
+-- first_of_trail(id) -> { events } of the unit in which an instance began; nil: it is not kept
+function Runtime:first_of_trail(id)
+  return ask(self.natives, self.host, "trail", { filters = { instance = id }, limit = 1 })[1]
+end
+
 -- body(id) -> { ended } of a body whose turns stand outside of the frame: how many have, those of
 -- runs before this one in its item included; nil: it has gone
 function Runtime:body(id)
@@ -218,8 +244,9 @@ local function context_of(self)
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
     turns_outside = TURNS_OUTSIDE,
   }
-  for _, name in ipairs { "graph", "version", "frame", "task", "receivers", "body", "turns",
-    "value", "handler", "bean", "script" } do
+  for _, name in ipairs { "graph", "version", "version_row", "frame", "task", "receivers",
+    "subscribed", "past", "first_of_trail", "body", "turns", "value", "handler", "bean",
+    "script" } do
     context[name] = function(...)
       return self[name](self, ...)
     end
@@ -249,9 +276,12 @@ end
 local function cause_of(self, host)
   local row, token = self.natives.walk.frame(host)
   local payload, before = host.payload, self.natives.walk.kept(host)
+  local command = self.natives.walk.command(host)
   local cause
   self.own = row
-  if type(payload) == "table" and payload.kind then
+  if command then
+    cause = { kind = "batch", command = command, ids = payload.ids, config = host.config or {} }
+  elseif type(payload) == "table" and payload.kind then
     cause = payload
   elseif not row then
     cause = { kind = "start", version = payload.version }

@@ -182,8 +182,11 @@ const struct cli_command batch_commands[] = {
     {"batch create", "TYPE --ids ID,… | --ids-from FILE | FILTERS …", "do one thing to many ids",
      "TYPE is a stock one (set-job-retries, set-job-priority, set-due-date, recalculate-due-date,\n"
      "set-cycle, suspend, activate, delete-jobs, cancel-jobs, dead-letter, set-removal-time,\n"
-     "delete-history, enqueue) or a file batches/TYPE.lua.\n"
-     "FILTERS are those of job list. FILE (- is standard input) has one id a line, for enqueue a\n"
+     "delete-history, enqueue), one of instances (set-variables, modify, cancel-instances,\n"
+     "restart, suspend-instances, activate-instances, correlate, delete-instances) or a file\n"
+     "batches/TYPE.lua.\n"
+     "FILTERS are those of job list, or of instance list for instances. FILE (- is standard input) "
+     "has one id a line, for enqueue a\n"
      "payload. Prints the batch's id.",
      batch_create_flags, 1, 1, false, false, batch_create_run},
     {"batch list", "[--type TYPE] [--state STATE] …", "list batches", "", list_flags, 0, 0, false,

@@ -28,6 +28,7 @@ const struct flag batch_create_flags[] = {
     {"--on-complete", "HANDLER", "gets a job once it has ended"},
     BATCH_WAIT_FLAG,
     FILTERS_OF(ASK_JOBS), /* with enqueue, --handler is the handler of the jobs it makes */
+    FILTERS_OF(ASK_PROCESS_INSTANCES),
     {0},
 };
 
@@ -35,8 +36,9 @@ const struct flag batch_create_flags[] = {
 struct making {
     struct engine *engine;
     const char *type;
-    bool enqueues, of_jobs;
-    bool strict; /* ids are JSON; else also plain text */
+    bool enqueues;
+    const char *ids_of; /* what its ids are numbers of, or NULL */
+    bool strict;        /* ids are JSON; else also plain text */
     json_t *spec, *query;
     struct lines lines;
     struct progress progress;
@@ -133,10 +135,11 @@ static json_t *id_read(const struct making *making, const char *text, size_t siz
     json_t *id = json_read(text, size, "id", error);
     if (!id && !making->strict)
         return json_stringn(text, size);
-    if (!making->of_jobs || json_is_integer(id))
+    if (!making->ids_of || json_is_integer(id))
         return id;
     json_decref(id);
-    error_set(error, ERROR_INVALID, "id \"%.*s\": expected the number of a job", (int)size, text);
+    error_set(error, ERROR_INVALID, "id \"%.*s\": expected the number of %s %s", (int)size, text,
+              *making->ids_of == 'i' ? "an" : "a", making->ids_of);
     return NULL;
 }
 
@@ -220,7 +223,8 @@ static void creation_tell(void *arg, size_t touched) {
 
 static bool found_add(struct making *making, struct error *error) {
     struct command_run run = {.tell = creation_tell, .arg = &making->progress};
-    bool fine = engine_batch_create(making->engine, making->spec, NULL, making->query, &run, error);
+    bool fine = engine_batch_create(making->engine, making->spec, NULL, batch_list_of(making->type),
+                                    making->query, &run, error);
     making->batch = run.batch;
     return fine;
 }
@@ -262,8 +266,8 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
 bool batch_create_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct making making = {.type = flags->words[0], .progress = {.on = cli->interactive}};
     making.enqueues = strcmp(making.type, ENQUEUE) == 0;
-    making.of_jobs = batch_is_of_jobs(making.type);
-    making.strict = making.enqueues || making.of_jobs;
+    making.ids_of = batch_ids_of(making.type);
+    making.strict = making.enqueues || making.ids_of;
     bool fine = query_read(&making, flags, error) && spec_read(&making, flags, error) &&
                 (making.engine = engine_make(cli, flags, error));
     fine = fine && create(cli, flags, &making, error);

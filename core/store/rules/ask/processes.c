@@ -225,7 +225,7 @@ json_t *store_process_instances(struct store *store, const json_t *filters,
     json_t *rows = variables_known(store, filters, error)
                        ? query_list(store, &process_instance_table, filters, page, error)
                        : NULL;
-    return json_kept(rows, !rows || searched_show(store, rows, error));
+    return json_kept(rows, !rows || (page && page->ids) || searched_show(store, rows, error));
 }
 
 static const struct filter past_filters[] = {

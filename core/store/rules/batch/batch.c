@@ -76,6 +76,8 @@ bool batch_job(struct store *store, const struct batch *batch, const struct batc
                                  ? SUSPENDED_BATCH
                                  : 0,
                 .due = what->due,
+                .lane_id = what->lane,
+                .exclusive = what->lane != 0,
                 .payload = payload.data,
                 .payload_size = payload.size},
         .priority_given = batch->priority_given};

@@ -41,6 +41,7 @@ bool batch_load(struct store *store, int64_t id, struct batch *batch, struct err
 struct batch_job {
     const char *handler, *ids;
     const struct defined *defined; /* what the handler's definition says; NULL: it is read */
+    int64_t lane;                  /* of the instance that it walks; 0: none */
     time_ms due;
 };
 bool batch_job(struct store *store, const struct batch *batch, const struct batch_job *what,

@@ -221,6 +221,37 @@ bool store_batch_find(struct store *store, int64_t id, const json_t *filters, in
     return true;
 }
 
+/* Ids ascend; those behind the last that was there when the batch was begun are new. */
+static size_t found_ids(const json_t *rows, int64_t upto, int64_t *list) {
+    const json_t *row;
+    size_t count = 0, i;
+    json_array_foreach(rows, i, row) {
+        const int64_t id = json_int(row, "id");
+        if (id <= upto && count < BATCH_PART)
+            list[count++] = id;
+    }
+    return count;
+}
+
+bool store_batch_found(struct store *store, int64_t id, const json_t *filters, const json_t *rows,
+                       int64_t *after, bool *more, struct error *error) {
+    bool own = false;
+    struct batch batch;
+    int64_t list[BATCH_PART];
+    size_t count = 0;
+    *more = false;
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
+        return false;
+    bool done = fill_find(store, id, &batch, error) &&
+                (*after > 0 || fill_query(store, id, filters, error));
+    count = done ? found_ids(rows, batch.upto, list) : 0;
+    if (!unit_end(store, own, done && fill_found(store, &batch, list, count, error), error))
+        return false;
+    *more = count == BATCH_PART;
+    *after = count ? list[count - 1] : *after;
+    return true;
+}
+
 /* ---- the end of it ---- */
 
 static bool fill_start(struct store *store, int64_t id, time_ms now, struct error *error) {

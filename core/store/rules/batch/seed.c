@@ -3,6 +3,7 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "job/command.h"
+#include "job/instance_batch.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/ground/defined.h"
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct seeding {
     struct batch *batch;
     char *part; /* NULL: not read yet */
     struct batch_job execution;
+    const struct instance_batch *type; /* NULL: its jobs walk no instances */
     struct defined defined; /* what the folder says of the type's definition, where it is known */
     time_ms now;
 };
@@ -86,10 +88,27 @@ static bool seed_ids(struct seeding *seeding, struct text *ids, struct error *er
 
 /* ---- jobs ---- */
 
+/* A job that has one instance waits for what runs of it. */
+static bool seed_lane(struct seeding *seeding, const char *ids, struct error *error) {
+    const struct instance_batch *type = seeding->type;
+    char *end = NULL;
+    int64_t id = type && type->lane != BATCH_LANE_NONE ? strtoll(ids, &end, 10) : 0;
+    seeding->execution.lane = 0;
+    if (id <= 0 || *end)
+        return true;
+    if (seeding->store->rules->lane_of_root &&
+        db_value(&seeding->store->db, error, &id,
+                 "SELECT coalesce(root, id) FROM instance WHERE id=?1", "i", id) == FAILED)
+        return false;
+    const int64_t lane = job_instance_lane(id);
+    seeding->execution.lane = type->lane == BATCH_LANE_BESIDE ? ~lane : lane;
+    return true;
+}
+
 static bool seed_execution(struct seeding *seeding, struct error *error) {
     struct text ids = {0};
     int64_t id = 0;
-    bool done = seed_ids(seeding, &ids, error);
+    bool done = seed_ids(seeding, &ids, error) && seed_lane(seeding, ids.data, error);
     seeding->execution.ids = ids.data;
     done = done &&
            batch_job(seeding->store, seeding->batch, &seeding->execution, seeding->now, &id, error);
@@ -129,6 +148,7 @@ static bool seed_write(struct store *store, const struct batch *batch, struct er
 
 bool batch_seed(struct store *store, struct batch *batch, time_ms now, struct error *error) {
     struct seeding seeding = {.store = store, .batch = batch, .now = now};
+    seeding.type = instance_batch_of(batch->definition);
     seeding.execution = (struct batch_job){
         .handler = batch->definition, .defined = &seeding.defined, .due = TIME_NONE};
     bool done = defined_read(store, batch->definition, &seeding.defined, error) &&

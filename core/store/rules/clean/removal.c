@@ -1,6 +1,7 @@
 /* removal.c - what an operator does to ended jobs (rules §18): says when they go from the history,
  * or removes them. */
 #include "store/rules/clean/clean.h"
+#include "store/rules/process/past.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 
@@ -23,6 +24,8 @@ static enum answer removal_find(struct store *store, const struct command *comma
     int64_t one = 0;
     *ended = (struct ended){.job = job};
     enum answer found = history_find(store, job, ended, error);
+    if (found == NO)
+        ended->instance = (found = past_found(store, job, error)) == YES;
     if (found == NO && command->verb == COMMAND_DELETE_HISTORY)
         found = removal_nowhere(store, job, error);
     /* That all were there was seen before the first step. */
@@ -39,6 +42,10 @@ static enum answer removal_find(struct store *store, const struct command *comma
 static bool removal_apply(struct store *store, const struct command *command,
                           const struct ended *ended, struct error *error) {
     bool gone = false, some = true;
+    if (ended->instance)
+        return command->verb == COMMAND_SET_REMOVAL_TIME
+                   ? past_keep(store, ended->job, command->removal, error)
+                   : past_forget(store, ended->job, error);
     if (command->verb == COMMAND_SET_REMOVAL_TIME)
         return db_run(&store->db, error, "UPDATE ended SET removal=?2 WHERE seq=?1", "iT",
                       ended->seq, command->removal);

@@ -348,10 +348,11 @@ bool query_page(struct query *query, const struct store_page *page, const struct
 }
 
 /* "SELECT …" of the columns that have SQL, and where they are from. */
-static void query_select(struct query *query, const struct ask_table *table) {
+static void query_select(struct query *query, const struct ask_table *table,
+                         const struct ask_column *columns) {
     const char *joint = "SELECT ";
-    query->columns = table->columns;
-    for (const struct ask_column *column = table->columns; column->name; column++)
+    query->columns = columns;
+    for (const struct ask_column *column = columns; column->name; column++)
         if (column->sql) {
             query_add(query, joint);
             query_add(query, column->sql);
@@ -443,7 +444,8 @@ json_t *query_list(struct store *store, const struct ask_table *table, const jso
                    const struct store_page *page, struct error *error) {
     struct query query = {0};
     json_t *rows = NULL;
-    query_select(&query, table);
+    const struct ask_column id[] = {*first_sort(table->columns), {0}};
+    query_select(&query, table, page && page->ids ? id : table->columns);
     bool fine = query_where(&query, filters, table, error);
     if (fine && page && page->after) {
         query_add(&query, json_object_size(filters) ? " AND " : " WHERE ");

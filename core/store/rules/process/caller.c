@@ -14,7 +14,15 @@ static bool goes_on(const struct unit_instance *one) {
     return one->rev && (!one->ended || strcmp(one->ended, "completed") == 0);
 }
 
-int64_t caller_held(struct store *store, const struct unit *unit, struct error *error) {
+/* Something in the unit was called by the instance. */
+static bool has_called(const struct unit *unit, int64_t id) {
+    for (size_t i = 0; i < unit->instance_count; i++)
+        if (unit->instances[i].parent == id)
+            return true;
+    return false;
+}
+
+int64_t caller_held(struct store *store, const struct unit *unit, bool alike, struct error *error) {
     const char *how = unit->instance_count ? unit->instances[0].ended : NULL;
     if (how && strcmp(how, "cancelled") == 0)
         return 0;
@@ -28,7 +36,8 @@ int64_t caller_held(struct store *store, const struct unit *unit, struct error *
     }
     for (size_t i = 1; i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
-        enum answer held = goes_on(one) ? instance_held(store, one->id, error) : NO;
+        bool calls = goes_on(one) && (!alike || has_called(unit, one->id));
+        enum answer held = calls ? instance_held(store, one->id, error) : NO;
         if (held != NO)
             return held == YES ? one->id : -1;
     }

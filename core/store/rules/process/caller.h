@@ -7,8 +7,9 @@
 #include "store/rules/ground/state.h"
 
 /* Says which suspended instance the unit would go on in, besides the one that it is of; 0: none,
- * -1: error. One that the unit cancels does not go on, nor does the caller of one. */
-int64_t caller_held(struct store *store, const struct unit *unit, struct error *error);
+ * -1: error. One that the unit cancels does not go on, nor does the caller of one. `alike`: it may
+ * be of several. */
+int64_t caller_held(struct store *store, const struct unit *unit, bool alike, struct error *error);
 /* "instance 7, which has called, is suspended" */
 bool caller_refuse(int64_t id, struct error *error);
 

@@ -1,4 +1,5 @@
 #include "store/rules/process/frame_page.h"
+#include "job/instance_batch.h"
 #include "job/unit.h"
 #include "store/rules/ground/frames.h"
 #include <stdlib.h>
@@ -122,14 +123,14 @@ static const struct frame_row *row_among(const struct frame_page *page, size_t c
 }
 
 static int64_t id_of(const struct job *job, bool turns) {
-    return turns ? turn_of_token(job->execution) : job->instance_id;
+    return turns ? turn_of_token(job->execution) : job_walked(job);
 }
 
 /* The ids that were not asked for, each once. */
 static bool collect(struct frame_page *page, const struct job *const *jobs, size_t count,
                     bool turns, int64_t *ids, size_t *found) {
     for (size_t i = 0; i < count; i++) {
-        const int64_t id = jobs[i]->instance_id ? id_of(jobs[i], turns) : 0;
+        const int64_t id = job_walked(jobs[i]) ? id_of(jobs[i], turns) : 0;
         bool fresh = false;
         if (id && !id_set_add(&page->asked, id, &fresh))
             return false;
@@ -169,7 +170,7 @@ bool frame_page_ahead(struct frame_page *page, struct store *store, const struct
 
 bool frame_page_asked(const struct frame_page *page, const struct job *job) {
     const int64_t turn = id_of(job, true);
-    return id_set_has(&page->asked, job->instance_id) && (!turn || id_set_has(&page->asked, turn));
+    return id_set_has(&page->asked, job_walked(job)) && (!turn || id_set_has(&page->asked, turn));
 }
 
 static bool want(struct frame_page *page, struct store *store, int64_t id, bool turn,
@@ -187,7 +188,7 @@ static bool want(struct frame_page *page, struct store *store, int64_t id, bool 
 bool frame_page_want(struct frame_page *page, struct store *store, const struct job *job,
                      int64_t *bytes, struct error *error) {
     *bytes = 0;
-    return want(page, store, job->instance_id, false, bytes, error) &&
+    return want(page, store, job_walked(job), false, bytes, error) &&
            want(page, store, turn_of_token(job->execution), true, bytes, error);
 }
 
@@ -232,7 +233,7 @@ bool frame_page_give(struct frame_page *page, struct store *store, struct job **
     if (page->count)
         qsort(page->rows, page->count, sizeof *page->rows, row_order);
     for (; page->count && *jobs; jobs = &(*jobs)->next) {
-        const struct frame_row *row = row_among(page, page->count, (*jobs)->instance_id);
+        const struct frame_row *row = row_among(page, page->count, job_walked(*jobs));
         struct job *copy = row ? framed(page, *jobs, row) : *jobs;
         if (!copy)
             return db_no_memory(&store->db, error);

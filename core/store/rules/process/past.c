@@ -3,6 +3,8 @@
 #include "store/rules/process/searched.h"
 #include "store/rules/record/trail.h"
 
+enum { TRAIL_ROWS = 1000 };
+
 /* What is kept of its variables beside the instance. */
 static bool variables_remove(struct store *store, int64_t id, struct error *error) {
     return searched_remove(store, id, error) && large_values_remove(store, id, error);
@@ -43,4 +45,39 @@ bool past_clean(struct store *store, int64_t *room, int64_t *count, time_ms now,
         if (!past_remove(store, id, room, count, error))
             return false;
     return found != FAILED;
+}
+
+/* ---- by operators ---- */
+
+enum answer past_found(struct store *store, int64_t id, struct error *error) {
+    int64_t runs = 0;
+    enum answer found =
+        db_value(&store->db, error, &runs,
+                 "SELECT 0 FROM past WHERE id=?1 UNION ALL SELECT 1 FROM instance WHERE id=?1"
+                 " LIMIT 1",
+                 "i", id);
+    if (found != YES || !runs)
+        return found;
+    error_set(error, ERROR_CONFLICT, "instance %lld has not ended", (long long)id);
+    return FAILED;
+}
+
+bool past_keep(struct store *store, int64_t id, time_ms removal, struct error *error) {
+    if (removal != TIME_NONE)
+        return db_run(&store->db, error, "UPDATE past SET removal=?2 WHERE id=?1", "ii", id,
+                      removal);
+    return db_run(&store->db, error,
+                  "UPDATE past SET removal=ended+(SELECT coalesce(v.ttl, ?2) FROM process_version v"
+                  " WHERE v.id=past.version) WHERE id=?1",
+                  "iz", id, store->rules->history_ttl);
+}
+
+bool past_forget(struct store *store, int64_t id, struct error *error) {
+    int64_t count = 0;
+    while (!count) { /* of a long trail a thousand entries go at once */
+        int64_t room = TRAIL_ROWS;
+        if (!past_remove(store, id, &room, &count, error))
+            return false;
+    }
+    return true;
 }

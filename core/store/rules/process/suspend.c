@@ -137,7 +137,7 @@ static bool instance_members(struct store *store, struct step *step, struct comm
 static int64_t instance_meant(struct store *store, const struct command *command,
                               struct error *error) {
     int64_t number = suspend_number_of(store, command->instance, error);
-    if (number || !command->hierarchy || command->goes_on)
+    if (number || !command->hierarchy || command->goes_on || command->ignore_missing)
         return number;
     error_set(error, ERROR_NOT_FOUND, "no instance \"%.255s\" of a process that runs",
               command->instance);
@@ -152,10 +152,13 @@ bool instance_command(struct store *store, struct command *command, struct step 
     snprintf(entity, sizeof entity, "instance \"%.255s\"", command->instance);
     store->journal.instance = number;
     step->ids = (struct ids){step->list, 0};
+    if (!number && command->ignore_missing && !command->goes_on)
+        return true;
     if (number < 0 || !instance_begin(store, command, number, &was, now, error) ||
         !instance_members(store, step, command, number, error))
         return false;
-    if (!was && command->include_jobs && step->ids.count == 0 && !step->more)
+    if (!was && command->include_jobs && step->ids.count == 0 && !step->more &&
+        !command->ignore_missing)
         return error_set(error, ERROR_NOT_FOUND,
                          "instance \"%s\": neither it nor any of its jobs is suspended",
                          command->instance);

@@ -1,5 +1,6 @@
 #include "store/rules/process/unit_write.h"
 #include "base/crash_point.h"
+#include "job/instance_batch.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/process/caller.h"
 #include "store/rules/process/frame_page.h"
@@ -104,6 +105,12 @@ static enum unit_guarded looked_right(struct store *store, const struct outcome 
     return right ? UNIT_FINE : UNIT_BEHIND;
 }
 
+static bool instance_may(struct store *store, int64_t id, struct error *error) {
+    enum answer held = instance_held(store, id, error);
+    return held == NO || (held == YES && error_set(error, ERROR_CONFLICT,
+                                                   "instance %lld is suspended", (long long)id));
+}
+
 /* Refuses a command on a suspended instance. It may be cancelled, and its variables may be set;
  * what would complete it waits. */
 static bool command_may(struct store *store, const struct outcome *outcome, struct error *error) {
@@ -116,9 +123,22 @@ static bool command_may(struct store *store, const struct outcome *outcome, stru
         return true;
     if (!id && unit->turn_count)
         id = unit->turns->instance;
-    enum answer held = id ? instance_held(store, id, error) : NO;
-    return held == NO || (held == YES && error_set(error, ERROR_CONFLICT,
-                                                   "instance %lld is suspended", (long long)id));
+    return !id || instance_may(store, id, error);
+}
+
+/* The same of each instance that a job of a batch changes. */
+static bool batch_may(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct unit *unit = outcome->unit;
+    const struct instance_batch *type = instance_batch_of(outcome->job->handler);
+    bool may = true;
+    if (!type || strcmp(type->kind, "set") == 0)
+        return true;
+    for (size_t i = 0; may && i < unit->instance_count; i++) {
+        const struct unit_instance *one = &unit->instances[i];
+        bool goes = one->ended && strcmp(one->ended, "cancelled") == 0;
+        may = !one->rev || one->parent || goes || instance_may(store, one->id, error);
+    }
+    return may;
 }
 
 /* A suspended caller does not go on: a command is refused, a job waits for the activation. */
@@ -127,7 +147,7 @@ static enum unit_guarded guard_callers(struct store *store, struct outcome *outc
     const struct unit *unit = outcome->unit;
     if (unit->instance_count + unit->turn_count < 2)
         return UNIT_FINE;
-    int64_t held = caller_held(store, unit, error);
+    int64_t held = caller_held(store, unit, outcome->job->batch != 0, error);
     if (!held)
         return UNIT_FINE;
     if (held > 0 && outcome->job->id)
@@ -187,7 +207,8 @@ static enum unit_guarded guard_frames(struct store *store, struct outcome *outco
     outcome->undone = there == UNIT_FAILED; /* nothing was written for it */
     if (there != UNIT_FINE)
         return there;
-    bool may = (outcome->job->id || command_may(store, outcome, error)) &&
+    bool may = (outcome->job->id ? batch_may(store, outcome, error)
+                                 : command_may(store, outcome, error)) &&
                messages_may(store, unit, error) && tasks_may(store, unit, error);
     outcome->undone = !may;
     return may ? UNIT_FINE : UNIT_FAILED;

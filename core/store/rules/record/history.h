@@ -56,6 +56,7 @@ struct ended {
     time_ms at;
     int32_t attempt;
     enum history_end end; /* of history_find */
+    bool instance;        /* of an operator's verb: it is an instance of a process, not a job */
 };
 /* By its number; NO: it is not known to have ended. */
 enum answer history_find(struct store *store, int64_t job, struct ended *ended,

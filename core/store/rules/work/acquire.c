@@ -1,5 +1,6 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "base/crash_point.h"
+#include "job/instance_batch.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/create/cycle.h"
 #include "store/rules/ground/care.h"
@@ -213,7 +214,7 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
 static bool taking_plain(struct taking *taking, struct store *store, const struct cursor *cursor,
                          struct job *job, struct error *error) {
     job->token = meta_token(store);
-    if (job->instance_id && !taking_frame(taking, store, job, error))
+    if (job_walked(job) && !taking_frame(taking, store, job, error))
         return false;
     return taking_start(taking, store, cursor, job, error) &&
            taking_leaves(taking, store, cursor, error) &&

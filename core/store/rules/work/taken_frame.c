@@ -2,6 +2,7 @@
  * costs more than its rows, those of all jobs that stand ahead are read with the first that is
  * wanted.
  */
+#include "job/instance_batch.h"
 #include "store/rules/work/taking.h"
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ static bool read_ahead(struct taking *taking, struct store *store, const struct 
 bool taking_frame(struct taking *taking, struct store *store, const struct job *job,
                   struct error *error) {
     int64_t bytes = 0;
-    bool ahead = store->engine->sets && job->instance_id && !frame_page_asked(&taking->frames, job);
+    bool ahead = store->engine->sets && job_walked(job) && !frame_page_asked(&taking->frames, job);
     bool done = (!ahead || read_ahead(taking, store, job, error)) &&
                 frame_page_want(&taking->frames, store, job, &bytes, error);
     taking->bytes -= bytes;

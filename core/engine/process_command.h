@@ -1,6 +1,6 @@
 /* process_command.h - what a command to a process may be told, and of which type each is. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_COMMAND_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_COMMAND_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_COMMAND_H
+#define MOONSHIFT_ENGINE_PROCESS_COMMAND_H
 
 #include "base/error.h"
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "job/conflict.h"
+#include "time/conflict.h"
 
 enum { FIRST = 10, LAST = 60000, DOUBLINGS = 13 };
 

@@ -1,4 +1,4 @@
-#include "engine/process/process_command.h"
+#include "engine/process_command.h"
 #include "base/json.h"
 #include <stdio.h>
 
@@ -15,7 +15,8 @@ static const struct member {
     {"operations", TOLD_LIST},  {"skip_listeners", TOLD_FLAG}, {"skip_mappings", TOLD_FLAG},
     {"skip_called", TOLD_FLAG}, {"dry_run", TOLD_FLAG},        {"into", TOLD_NUMBER},
     {"initial", TOLD_FLAG},     {"no_key", TOLD_FLAG},         {"assignee", TOLD_NAME},
-    {"claim", TOLD_FLAG},       {"unique", TOLD_FLAG},
+    {"claim", TOLD_FLAG},       {"unique", TOLD_FLAG},         {"ignore_missing", TOLD_FLAG},
+    {"process", TOLD_TEXT},
 };
 
 /* An integer is its text. */

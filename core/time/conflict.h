@@ -1,6 +1,6 @@
 /* conflict.h - when a job runs again that found another writer to be first (rules §8). Pure. */
-#ifndef MOONSHIFT_JOB_CONFLICT_H
-#define MOONSHIFT_JOB_CONFLICT_H
+#ifndef MOONSHIFT_TIME_CONFLICT_H
+#define MOONSHIFT_TIME_CONFLICT_H
 
 #include "base/clock.h"
 
