@@ -184,6 +184,15 @@ describe("a check of the store", function()
       checked(store), 1, true)
   end)
 
+  it("takes a condition for something to wait for", function()
+    local engine, path = engines.durable { ["processes/some.lua"] =
+      'return { require "moonshift.process".wait "some" { when = "${x > 1}" } }' }
+    assert(engine:start("some", { variables = { x = 1 } }))
+    assert.equal(0, engine:instances({ stuck = true }):count())
+    engine:close()
+    assert.is_nil(checked(path .. "/jobs.db"):find("waits for nothing", 1, true))
+  end)
+
   it("takes a receive task that is to be triggered for something to wait for", function()
     local engine, path = engines.durable(files)
     assert(engine:start "filed")

@@ -8,14 +8,16 @@
 
 #define INCIDENT_INSTANCE_STUCK "instanceStuck"
 
-/* True for the instance i that waits for neither job, task, message, trigger nor called one. */
+/* True for the instance i that waits for neither job, task, message, trigger, condition nor called
+ * one. */
 #define WAITS_FOR_NOTHING                                                                          \
     "(NOT EXISTS(SELECT 1 FROM live j WHERE j.instance_id=i.id)"                                   \
     " AND NOT EXISTS(SELECT 1 FROM user_task u WHERE u.instance=i.id)"                             \
     " AND NOT EXISTS(SELECT 1 FROM subscription s WHERE s.instance=i.id)"                          \
     " AND NOT EXISTS(SELECT 1 FROM instance c WHERE c.parent=i.id)"                                \
     " AND NOT EXISTS(SELECT 1 FROM body b WHERE b.instance=i.id)"                                  \
-    " AND i.frame NOT LIKE '%,\"trigger\"%')"
+    " AND i.frame NOT LIKE '%,\"trigger\"%' AND i.frame NOT LIKE '%,\"condition\"%'"               \
+    " AND i.frame NOT LIKE '%,\"on condition\"%')"
 
 /* True for the instance i while nothing moves it: it has an open incident of this kind, or waits
  * for nothing. */
