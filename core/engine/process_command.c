@@ -16,7 +16,8 @@ static const struct member {
     {"skip_called", TOLD_FLAG}, {"dry_run", TOLD_FLAG},        {"into", TOLD_NUMBER},
     {"initial", TOLD_FLAG},     {"no_key", TOLD_FLAG},         {"assignee", TOLD_NAME},
     {"claim", TOLD_FLAG},       {"unique", TOLD_FLAG},         {"ignore_missing", TOLD_FLAG},
-    {"process", TOLD_TEXT},
+    {"process", TOLD_TEXT},     {"plan", TOLD_OBJECT},         {"from", TOLD_NUMBER},
+    {"to", TOLD_NUMBER},        {"to_process", TOLD_NAME},     {"update", TOLD_FLAG},
 };
 
 /* An integer is its text. */

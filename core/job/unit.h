@@ -30,6 +30,7 @@ struct unit_instance {
     const char *stuck;     /* the activity of a token that nothing can move; "": the instance was
                               stuck and goes on; NULL: it neither was nor is */
     int64_t unique;        /* 1: it begins only if no other of its process and tenant has the key */
+    int64_t migrates;      /* 1: it was of another version so far */
 };
 
 /* What the unit leaves of a turn that stands outside of the frame of its instance. */
@@ -75,6 +76,7 @@ struct unit_body {
     int64_t seen;         /* the count of ended turns that was read, and one; 0: it was not */
     int64_t closed;       /* 1: it ends */
     int64_t clear;        /* 1: a page of its turns goes */
+    int64_t migrates;     /* 1: token, activity and version are others by now */
 };
 
 /* What waited for a token, and waits no longer. */
@@ -83,6 +85,17 @@ struct unit_wait {
     int64_t instance, token;
     unsigned what; /* of enum unit_waits */
     int64_t task;  /* that a command completes, and that must still be there; 0: none */
+};
+
+/* What waits for a token goes with it to another place of the instance. */
+struct unit_move {
+    int64_t instance, token;
+    unsigned what;            /* of enum unit_waits: one of them */
+    int64_t to, version;      /* its number by now, and the version of the instance */
+    const char *from_handler; /* definition of the job so far, */
+    const char *handler;      /* and by now */
+    const char *activity;     /* where it stands by now */
+    int64_t listens;          /* of a task: 1: changing it calls listeners */
 };
 
 struct unit_subscription {
@@ -152,6 +165,7 @@ struct unit {
     struct arena arena;
     struct unit_instance *instances;
     struct unit_wait *left;
+    struct unit_move *moves;
     struct unit_subscription *subscriptions;
     struct unit_task *tasks;
     struct unit_trail *trail;
@@ -162,7 +176,7 @@ struct unit {
     struct unit_turn *turns;
     struct unit_body *bodies;
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
-    size_t searched_count, value_count, turn_count, body_count, signal_count;
+    size_t searched_count, value_count, turn_count, body_count, signal_count, move_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     bool contends;    /* a handler has read a variable that it writes: it may have to be called
                          again if another unit is first */

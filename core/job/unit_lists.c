@@ -4,18 +4,24 @@
     { #name, UNIT_##kind, offsetof(struct unit_##type, name) }
 
 static const struct unit_member instance_members[] = {
-    MEMBER(instance, NUMBER, id),   MEMBER(instance, NUMBER, version),
-    MEMBER(instance, NUMBER, rev),  MEMBER(instance, NUMBER, parent),
-    MEMBER(instance, NUMBER, root), MEMBER(instance, TIME, started),
-    MEMBER(instance, TEXT, frame),  MEMBER(instance, TEXT, ended),
-    MEMBER(instance, TEXT, reason), MEMBER(instance, JSON, variables),
-    MEMBER(instance, TEXT, key),    MEMBER(instance, TEXT, tenant),
-    MEMBER(instance, TEXT, stuck),  MEMBER(instance, NUMBER, unique),
-    {NULL, UNIT_NUMBER, 0},
+    MEMBER(instance, NUMBER, id),       MEMBER(instance, NUMBER, version),
+    MEMBER(instance, NUMBER, rev),      MEMBER(instance, NUMBER, parent),
+    MEMBER(instance, NUMBER, root),     MEMBER(instance, TIME, started),
+    MEMBER(instance, TEXT, frame),      MEMBER(instance, TEXT, ended),
+    MEMBER(instance, TEXT, reason),     MEMBER(instance, JSON, variables),
+    MEMBER(instance, TEXT, key),        MEMBER(instance, TEXT, tenant),
+    MEMBER(instance, TEXT, stuck),      MEMBER(instance, NUMBER, unique),
+    MEMBER(instance, NUMBER, migrates), {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member wait_members[] = {
     MEMBER(wait, NUMBER, instance), MEMBER(wait, NUMBER, token), MEMBER(wait, WAITS, what),
     MEMBER(wait, NUMBER, task),     {NULL, UNIT_NUMBER, 0},
+};
+static const struct unit_member move_members[] = {
+    MEMBER(move, NUMBER, instance), MEMBER(move, NUMBER, token),   MEMBER(move, WAITS, what),
+    MEMBER(move, NUMBER, to),       MEMBER(move, NUMBER, version), MEMBER(move, TEXT, from_handler),
+    MEMBER(move, TEXT, handler),    MEMBER(move, TEXT, activity),  MEMBER(move, NUMBER, listens),
+    {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member subscription_members[] = {
     MEMBER(subscription, NUMBER, instance),
@@ -87,7 +93,7 @@ static const struct unit_member body_members[] = {
     MEMBER(body, NUMBER, id),     MEMBER(body, NUMBER, instance), MEMBER(body, NUMBER, token),
     MEMBER(body, TEXT, activity), MEMBER(body, NUMBER, version),  MEMBER(body, NUMBER, turns),
     MEMBER(body, NUMBER, ended),  MEMBER(body, NUMBER, seen),     MEMBER(body, NUMBER, closed),
-    MEMBER(body, NUMBER, clear),  {NULL, UNIT_NUMBER, 0},
+    MEMBER(body, NUMBER, clear),  MEMBER(body, NUMBER, migrates), {NULL, UNIT_NUMBER, 0},
 };
 
 #define LIST(key, count, type, members)                                                            \
@@ -98,6 +104,7 @@ static const struct unit_member body_members[] = {
 const struct unit_list unit_lists[] = {
     LIST(instances, instance_count, instance, instance_members),
     LIST(left, left_count, wait, wait_members),
+    LIST(moves, move_count, move, move_members),
     LIST(subscriptions, subscription_count, subscription, subscription_members),
     LIST(tasks, task_count, task, task_members),
     LIST(trail, trail_count, trail, trail_members),

@@ -19,6 +19,7 @@ local RESTART = { version = "positive", into = "positive", initial = "flag", no_
   variables = "object", skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text",
   dry_run = "flag" }
+local MIGRATE = { skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
@@ -219,18 +220,57 @@ function Engine:restart_instance(instance, operations, given)
   return self.core:process(command)
 end
 
+--- Moves an instance to another version of its process, or to another process, by a plan: all of
+--- it, or nothing.
+---@param instance integer its id; also of a suspended one, which stays so
+---@param plan moonshift.migration_plan
+---@param given? moonshift.migrate_options
+---@return integer|moonshift.migration_trial? instance nil on failure
+---@return string? message of a failure: the pairs or the activities that do not fit
+---@return moonshift.code? code of a failure
+function Engine:migrate_instance(instance, plan, given)
+  local command = options.only(given, "migrate_instance", MIGRATE)
+  command.kind, command.instance = "migrate", ids.one(instance, 2)
+  command.plan = options.value(plan, "plan", "object")
+  return self.core:process(command)
+end
+
+--- Makes the plan of equal activities of two versions of a process.
+---@param process string its key
+---@param from integer the number of a version
+---@param to integer
+---@param given? { to_process?: string, update?: boolean } `to_process`: the key of another process;
+---  `update`: waits for events begin anew, by the new process
+---@return moonshift.migration_plan? plan nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:migration_plan(process, from, to, given)
+  local command = options.only(given, "migration_plan", { to_process = "name", update = "flag" })
+  command.kind, command.process = "plan", options.value(process, "process", "name")
+  command.from, command.to = options.value(from, "from", "positive"),
+    options.value(to, "to", "positive")
+  command.dry_run = true
+  local plan, message, code = self.core:process(command)
+  if not plan then
+    return nil, message, code
+  end
+  plan.process, plan.from, plan.to, plan.to_process = process, from, to, command.to_process
+  return plan
+end
+
 --- Sets variables of an instance.
 ---@param instance integer its id
 ---@param variables table
----@param given? { types?: table<string, string> } `types`: kept beside the values
+---@param given? { types?: table<string, string>, activity?: string } `types`: kept beside the
+---  values; `activity`: as its own, of the first place or scope there
 ---@return integer? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_variables(instance, variables, given)
-  local types = options.only(given, "set_variables", { types = "object" }).types
-  options.maybe(variables, "variables", "object")
-  return self.core:process { kind = "set", instance = ids.one(instance, 2),
-    variables = variables, types = types }
+  local command = options.only(given, "set_variables", { types = "object", activity = "name" })
+  command.kind, command.instance = "set", ids.one(instance, 2)
+  command.variables = options.maybe(variables, "variables", "object")
+  return self.core:process(command)
 end
 
 local function process_verb(self, verb, process, given)

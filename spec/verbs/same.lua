@@ -37,13 +37,23 @@ local function history(line)
   return "history " .. table.concat(parts, " ")
 end
 
+-- A turn that has ended stands beside the others, as if a job were behind it.
+local function without_ended(line)
+  local jobs = line:match " jobs (%b[])" or ""
+  return (line:gsub("(#multiInstanceBody%b())", function(turns)
+    return (turns:gsub(" ?~([%w_]+)", function(activity)
+      return not jobs:find("[%[ ][%w-]+:" .. activity .. "[/,%]]") and "" or nil
+    end))
+  end))
+end
+
 local function plain(line)
   if line:find "^ *refused" then
     return "refused"
   elseif line:find "^history " then
     return history(line)
   end
-  line = each_entry(line, "jobs", job)
+  line = each_entry(without_ended(line), "jobs", job)
   line = each_entry(line, "subscriptions", subscription)
   return (each_entry(line, "vars", variable):gsub(" +$", ""))
 end

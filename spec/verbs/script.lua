@@ -230,8 +230,13 @@ function Commands.set(run, words)
   done(run.engine:set_variables(run.on, variables))
 end
 
+function Commands.setlocal(run, words)
+  local rest, variables = split(words)
+  done(run.engine:set_variables(run.on, variables, { activity = rest[1] }))
+end
+
 function Commands.advance(run, words)
-  run.engine.clock:advance(tonumber(words) * 1000)
+  run.engine.clock:advance(tonumber(words))
 end
 
 function Commands.suspend(run)
@@ -411,6 +416,13 @@ local function migration(words)
   return plan, options
 end
 
+-- A plan that cannot be is refused by its pairs, and what does not fit an instance by its places.
+local function refuse_each(run, message)
+  for _ in (message .. "; "):gsub("^.-: ", "", 1):gmatch ".-; %f[%S\0]" do
+    run:tell "refused"
+  end
+end
+
 function Commands.migrate(run, words)
   local plan, options = migration(words)
   if options.equal then
@@ -423,13 +435,21 @@ function Commands.migrate(run, words)
   end
   local pairs_told = {}
   for i, pair in ipairs(plan.activities) do
-    pairs_told[i] = pair.from .. "=" .. pair.to
+    pairs_told[i] = pair.from .. "=" .. pair.to .. (pair.update and "!" or "")
   end
   table.sort(pairs_told)
   options.equal, options.update = nil, nil
-  local fine, message = run.engine:migrate_instance(run.on, plan, options)
+  options.dry_run = true
+  local _, message = run.engine:migrate_instance(run.on, plan, options)
+  if message and message:find "^the plan" then
+    return refuse_each(run, message)
+  end
   run:tell(("  plan [%s]"):format(table.concat(pairs_told, ", ")))
-  done(fine, message)
+  if message then
+    return refuse_each(run, message)
+  end
+  options.dry_run = nil
+  done(run.engine:migrate_instance(run.on, plan, options))
 end
 
 -- ---- running ----

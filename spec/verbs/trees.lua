@@ -124,11 +124,29 @@ local function value_text(value)
   return tostring(value)
 end
 
-local function add_variables(parts, key, one)
+local function add_variables(parts, key, one, at)
   for name, value in pairs(type(one.vars) == "table" and one.vars or {}) do
-    parts[#parts + 1] = ("%s/%s%s=%s"):format(key, one.scope ~= 0 and one.at .. "." or "", name,
+    parts[#parts + 1] = ("%s/%s%s=%s"):format(key, one.scope ~= 0 and at .. "." or "", name,
       value_text(value))
   end
+end
+
+-- Variables are shown at the activities where they began, also after a migration: by the numbers of
+-- their tokens.
+local function first_names(engine, id)
+  local names = {}
+  for _, unit in ipairs(engine:trail({ instance = id }):list()) do
+    local moved = {}
+    for _, event in ipairs(unit.events) do
+      if event[1] == "m" then
+        moved[event[6]] = names[event[2]] or event[3]
+      end
+    end
+    for number, name in pairs(moved) do
+      names[number] = name
+    end
+  end
+  return names
 end
 
 local function rows(engine, kind)
@@ -151,12 +169,13 @@ local function places_of(engine, variables, waits)
   local parts = {}
   for _, row in ipairs(rows(engine, "instances")) do
     local root, list = tree_of(engine, row.id)
+    local names = first_names(engine, row.id)
     parts[#parts + 1] = ("%s:%d(%s)%s"):format(row.process, row.version, text_of(root),
       row.suspended and "/suspended" or "")
     for _, one in ipairs(list) do
       waits[#waits + 1] = is_condition(one) and "conditional:null@" .. one.at or nil
       if one.state ~= "undo" and one.state ~= "undone" then
-        add_variables(variables, row.process, one)
+        add_variables(variables, row.process, one, names[one.id] or one.at)
       end
     end
   end
@@ -175,7 +194,8 @@ function trees.tell(run)
   add(list, "subscriptions", parts)
   parts = {}
   for _, row in ipairs(rows(engine, "tasks")) do
-    parts[#parts + 1] = row.activity .. (row.suspended and "/suspended" or "")
+    parts[#parts + 1] = row.activity .. (row.assignee and "=" .. row.assignee or "")
+      .. (row.suspended and "/suspended" or "")
   end
   add(list, "tasks", parts)
   parts = {}
@@ -200,12 +220,23 @@ local function count(counts, name, by)
   counts[name] = (counts[name] or 0) + by
 end
 
+-- What has moved is open, and counted, by its new name.
+local function note_moved(open, event)
+  local from, to = event[3], event[5]
+  if event[2] ~= 1 then
+    open[from] = (open[from] or 0) - 1
+    open[to] = (open[to] or 0) + 1
+  end
+end
+
 local function count_events(counts, engine, id)
   local open = {}
   for _, unit in ipairs(engine:trail({ instance = id }):list()) do
     for _, event in ipairs(unit.events) do
       local name = event[3]
-      if event[1] == "s" then
+      if event[1] == "m" then
+        note_moved(open, event)
+      elseif event[1] == "s" then
         open[name] = (open[name] or 0) + 1
       elseif ENDS[event[1]] then
         open[name] = (open[name] or 0) - 1

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/engine_state.h"
+#include "engine/process/process_migrate.h"
 #include "engine/process/process_restart.h"
 #include "engine/process_command.h"
 #include "job/unit.h"
@@ -295,12 +296,35 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
            take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
+/* Variables of the instance, or of an activity as its own. */
+static bool set(struct process_cause *cause, struct engine *engine, const json_t *command,
+                struct error *error) {
+    return (take(cause->object, "at", command, "activity") || error_no_memory(error)) &&
+           of_instance(cause, engine, command, error);
+}
+
 /* Other places for an instance; see lua/moonshift/process/operations.lua. */
 static bool modify(struct process_cause *cause, struct engine *engine, const json_t *command,
                    struct error *error) {
     static const char *const names[] = {"operations", "skip_listeners", "skip_mappings", "dry_run",
                                         NULL};
     return take_all(cause, command, names, error) && of_instance(cause, engine, command, error);
+}
+
+/* Another version for an instance; see lua/moonshift/process/migration/plan.lua. */
+static bool migrate(struct process_cause *cause, struct engine *engine, const json_t *command,
+                    struct error *error) {
+    static const char *const names[] = {"plan", "skip_listeners", "skip_mappings", "dry_run", NULL};
+    return take_all(cause, command, names, error) && of_instance(cause, engine, command, error) &&
+           process_migrate_read(cause, engine, json_object_get(command, "plan"), error);
+}
+
+/* The plan of equal activities. */
+static bool plan(struct process_cause *cause, struct engine *engine, const json_t *command,
+                 struct error *error) {
+    snprintf(cause->key, sizeof cause->key, "%s", json_text(command, "process"));
+    return (take(cause->object, "update", command, "update") || error_no_memory(error)) &&
+           process_migrate_read(cause, engine, command, error);
 }
 
 static bool restart(struct process_cause *cause, struct engine *engine, const json_t *command,
@@ -463,11 +487,12 @@ static const struct reader {
 } readers[] = {
     {"start", "process", JSON_STRING, start},       {"complete", "task", JSON_INTEGER, complete},
     {"message", "message", JSON_STRING, message},   {"trigger", "instance", JSON_INTEGER, trigger},
-    {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, of_instance},
+    {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, set},
     {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
     {"escalate", "task", JSON_INTEGER, raise_code}, {"signal", "signal", JSON_STRING, signal_read},
     {"modify", "instance", JSON_INTEGER, modify},   {"restart", "instance", JSON_INTEGER, restart},
-    {"assign", "task", JSON_INTEGER, assign},
+    {"assign", "task", JSON_INTEGER, assign},       {"migrate", "instance", JSON_INTEGER, migrate},
+    {"plan", "process", JSON_STRING, plan},
 };
 
 static const struct reader *reader_of(const json_t *command) {

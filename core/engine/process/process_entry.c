@@ -168,6 +168,16 @@ static void modify(struct process_entry *entry, const struct process_cause *caus
     entry->after = json_write(json_object_get(command, "operations"), NULL);
 }
 
+/* The versions, and the plan as it was given. */
+static void migrate(struct process_entry *entry, const struct process_cause *cause,
+                    const json_t *command, const json_t *before) {
+    const char *source = json_text(cause->object, "source_name");
+    (void)before;
+    name_instance(entry, cause);
+    entry->before = words(source ? source : "", "", "");
+    entry->after = json_write(json_object_get(command, "plan"), NULL);
+}
+
 static const struct {
     const char *kind, *verb;
     void (*make)(struct process_entry *entry, const struct process_cause *cause,
@@ -183,6 +193,7 @@ static const struct {
     {"cancel", "cancel_instance", cancel},
     {"set", "set_variables", set},
     {"modify", "modify_instance", modify},
+    {"migrate", "migrate_instance", migrate},
     {"restart", "restart_instance", restart},
     {"assign", "set_assignee", assign},
 };

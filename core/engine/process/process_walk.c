@@ -21,11 +21,12 @@ void process_walk_clear(struct process_walk *walk) {
     walk->outcome = NULL;
 }
 
-/* Before any handler is called. A suspended instance may be cancelled, and variables may be set. */
+/* Before any handler is called. A suspended instance may be cancelled and may migrate, and
+ * variables may be set. */
 static bool may(const struct process_walk *walk, struct error *error) {
     const char *kind = json_string_value(json_object_get(walk->command, "kind"));
-    return walk->cause.keeps || walk->cause.ends || (kind && strcmp(kind, "set") == 0) ||
-           process_cause_may(&walk->cause, error);
+    bool rests = kind && (strcmp(kind, "set") == 0 || strcmp(kind, "migrate") == 0);
+    return walk->cause.keeps || walk->cause.ends || rests || process_cause_may(&walk->cause, error);
 }
 
 bool process_walk_read(struct process_walk *walk, struct engine *engine, struct error *error) {

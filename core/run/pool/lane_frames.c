@@ -8,7 +8,8 @@
 struct lane_frame {
     struct lane_frame *next;
     int64_t instance, rev;
-    char *text; /* NULL: it has ended */
+    int64_t version; /* of its process */
+    char *text;      /* NULL: it has ended */
 };
 
 void lane_frames_clear(struct lane_frames *frames) {
@@ -38,7 +39,8 @@ static struct lane_frame *add(struct lane_frames *frames, int64_t instance) {
     return one;
 }
 
-static bool note(struct lane_frames *frames, int64_t instance, const char *text, int64_t rev) {
+static bool note(struct lane_frames *frames, int64_t instance, const char *text, int64_t rev,
+                 int64_t version) {
     struct lane_frame *one = find(frames, instance);
     char *copy = text ? strdup(text) : NULL;
     if ((text && !copy) || (!one && !(one = add(frames, instance)))) {
@@ -48,6 +50,7 @@ static bool note(struct lane_frames *frames, int64_t instance, const char *text,
     free(one->text);
     one->text = copy;
     one->rev = rev;
+    one->version = version;
     return true;
 }
 
@@ -75,12 +78,12 @@ bool lane_frames_note(struct lane_frames *frames, const struct outcome *outcome,
     for (size_t i = 0; unit && i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
         if (has_job_of(jobs, one->id) || find(frames, one->id))
-            done = note(frames, one->id, one->frame, outcome->job->token) && done;
+            done = note(frames, one->id, one->frame, outcome->job->token, one->version) && done;
     }
     for (size_t i = 0; unit && i < unit->turn_count; i++) {
         const struct unit_turn *one = &unit->turns[i];
         if (has_job_of(jobs, one->id) || find(frames, one->id))
-            done = note(frames, one->id, one->frame, outcome->job->token) && done;
+            done = note(frames, one->id, one->frame, outcome->job->token, one->version) && done;
     }
     for (size_t i = 0; unit && i < unit->body_count; i++)
         done = note_count(frames, &unit->bodies[i]) && done;
@@ -90,9 +93,10 @@ bool lane_frames_note(struct lane_frames *frames, const struct outcome *outcome,
 bool lane_frames_note_job(struct lane_frames *frames, const struct job *job) {
     const int64_t turn = turn_of_token(job->execution);
     if (turn && job->around && !find(frames, job_walked(job)) &&
-        !note(frames, job_walked(job), job->around, job->around_rev))
+        !note(frames, job_walked(job), job->around, job->around_rev, job->version))
         return false;
-    return !job->frame || note(frames, turn ? turn : job_walked(job), job->frame, job->frame_rev);
+    return !job->frame ||
+           note(frames, turn ? turn : job_walked(job), job->frame, job->frame_rev, job->version);
 }
 
 /* The newest frames of a job's instance, and of its turn. False: neither is noted. */
@@ -103,6 +107,7 @@ static bool show(const struct lane_frames *frames, struct job *job) {
     if (one) {
         job->frame = one->text;
         job->frame_rev = one->rev;
+        job->version = one->version; /* it may have migrated */
     }
     const struct lane_frame *body = turn && job->body ? find(frames, job->body) : NULL;
     job->body_seen = body ? body->rev : 0;

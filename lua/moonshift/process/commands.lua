@@ -1,6 +1,6 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
--- (start, complete, trigger, message, signal, cancel, set, modify); a command that does not fit
--- raises.
+-- (start, complete, trigger, message, signal, cancel, set, modify, migrate); a command that does
+-- not fit raises.
 local batches = require "moonshift.process.batches"
 local called = require "moonshift.process.called"
 local compensation = require "moonshift.process.compensation"
@@ -10,6 +10,7 @@ local escalations = require "moonshift.process.escalations"
 local events = require "moonshift.process.events"
 local frame = require "moonshift.process.frame"
 local inclusive = require "moonshift.process.nodes.inclusive"
+local migrate = require "moonshift.process.migrate"
 local modify = require "moonshift.process.modify"
 local multi = require "moonshift.process.multi"
 local recent = require "moonshift.process.recent"
@@ -363,12 +364,35 @@ function Causes.modify(w)
   modify.run(w, (meant(w)))
 end
 
--- Sets variables: of the token that is named, else of the instance. The result is what they were.
+-- Moves an instance to another version by a plan.
+function Causes.migrate(w)
+  migrate.run(w, (meant(w)))
+end
+
+-- The plan of equal activities of two versions.
+function Causes.plan(w)
+  migrate.plan(w)
+end
+
+-- The first place or scope at the activity of a cause; raises if there is none.
+local function first_at(w, inst)
+  local at = w.cause.at
+  for _, token in ipairs(inst.frame.list) do
+    if token.at == at and not frame.watches(token) then
+      return token
+    end
+  end
+  refuse(w, ("instance %d stands at no activity %s"):format(inst.id, at))
+end
+
+-- Sets variables: of the token that is named, of an activity, else of the instance. The result is
+-- what they were.
 function Causes.set(w)
   local inst, token = meant(w)
   if w.cause.token and not token then
     refuse(w, ("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)))
   end
+  token = token or w.cause.at and first_at(w, inst)
   local before = {}
   local at = token or inst.frame.outer
   for name in pairs(w.cause.variables or {}) do

@@ -181,6 +181,58 @@ function frame.find(f, id)
   return token, index
 end
 
+-- in_ranges(token) -> how many turns of a body are only ranges
+function frame.in_ranges(token)
+  local count = 0
+  for _, range in ipairs(token.state == "body" and token.more[4] or NONE) do
+    count = count + range[2]
+  end
+  return count
+end
+
+-- Makes entries of all turns that are only ranges.
+function frame.spread(f)
+  for _, body in ipairs(table.move(f.list, 1, #f.list, 1, {})) do
+    local ranges = body.state == "body" and not body.gone and body.more[4] or NONE
+    for _, range in ipairs(ranges) do
+      for i = 0, range[2] - 1 do
+        local id = range[1] + i
+        f.by[id] = { id = id, scope = body, at = body.at:match("^(.*)#"), state = "before",
+          kids = 0, vars = { loopCounter = range[3] + i } }
+        f.list[#f.list + 1], f.mixed = f.by[id], true
+      end
+    end
+    if ranges ~= NONE then
+      body.more[4] = body.more[5] and ranges or nil
+    end
+  end
+end
+
+-- ---- other scopes ----
+
+-- A token and all that lies in it get numbers that are younger than the scope around them.
+local function renumber(f, token)
+  local inside = frame.inside(f, token)
+  f.by[token.id], token.id, f.next, f.mixed = nil, f.next, f.next + 1, true
+  f.by[token.id] = token
+  for _, inner in ipairs(inside) do
+    renumber(f, inner)
+  end
+end
+
+-- Puts a token or scope into another scope of its frame.
+function frame.rehome(f, token, scope)
+  if token.scope == scope then
+    return
+  elseif not WATCHES[token.state] then
+    token.scope.kids, scope.kids = token.scope.kids - 1, scope.kids + 1
+  end
+  token.scope = scope
+  if scope.id > token.id then
+    renumber(f, token)
+  end
+end
+
 -- ---- the text ----
 
 local UNREADABLE = "the frame of the instance cannot be read: "

@@ -109,6 +109,23 @@ function Instance:tell_number(kind, number, at)
   end
 end
 
+-- A migration has moved a token ("m"); from = { number, at }.
+function Instance:tell_moved(from, token)
+  local w = self.walk
+  if w.tells then
+    self.trail[#self.trail + 1] = ('["m",%d,"%s",%d,"%s",%d]'):format(from.number, from.at, w.now,
+      token.at, self:number(token))
+  end
+end
+
+-- The same of the instance itself: from a version to another one, both as "key:number".
+function Instance:tell_version(from, to)
+  local w = self.walk
+  if w.tells then
+    self.trail[#self.trail + 1] = ('["m",1,"%s",%d,"%s",1]'):format(from, w.now, to)
+  end
+end
+
 function Instance:tell_flow(token, flow)
   if self.walk.tells_all then
     self.trail[#self.trail + 1] = '["f",' .. self:number(token) .. ',"' .. flow.id
@@ -213,7 +230,7 @@ end
 function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
     parent = self.parent, root = self.root, key = self.key, tenant = self.tenant,
-    unique = self.unique }
+    unique = self.unique, migrates = self.migrates }
   row.stuck = note_stuck(self)
   if self.ended then
     row.ended, row.reason = self.ended, self.reason

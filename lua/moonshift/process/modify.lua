@@ -119,8 +119,9 @@ end
 
 -- ---- starting ----
 
--- Makes a scope that is not there. nil: a listener threw a BPMN error, which has been dealt with.
-local function open_level(w, inst, scope, level)
+-- open_level(w, inst, scope, level) -> a scope that was not there. nil: a listener threw a BPMN
+-- error, which has been dealt with.
+function modify.open_level(w, inst, scope, level)
   local step = level.step
   local token = frame.add(inst.frame, scope, level.at, "run")
   kept.branch(inst, scope, token)
@@ -140,7 +141,7 @@ end
 
 local function open_levels(w, inst, scope, made)
   for i = 1, #made do
-    scope = scope and open_level(w, inst, scope, made[i])
+    scope = scope and modify.open_level(w, inst, scope, made[i])
   end
   return scope
 end

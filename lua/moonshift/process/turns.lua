@@ -186,12 +186,17 @@ local function drop(w, turn)
   turn.ended = "terminated"
 end
 
--- A turn that this walk has not met goes into the unit at once: a body may have many.
-local function drop_row(w, inst, body, row)
+-- The turn of a row of a body.
+local function open_row(w, inst, body, row)
   row.turn, row.id, row.version = row.id, inst.id, inst.version
   row.parent, row.key, row.tenant, row.held = inst.parent, inst.key, inst.tenant, inst.held
   row.body, row.body_token = body.more[5], body.id
-  local turn = require("moonshift.process.instance").open(w, row)
+  return require("moonshift.process.instance").open(w, row)
+end
+
+-- A turn that this walk has not met goes into the unit at once: a body may have many.
+local function drop_row(w, inst, body, row)
+  local turn = open_row(w, inst, body, row)
   drop(w, turn)
   large.collect(turn, w.unit.values)
   table.insert(w.unit.turns, turn:turn_row())
@@ -225,6 +230,40 @@ function turns.close(w, inst, body)
   end
   if not entry.turns and has_inside(inst.plan, step_of(inst, body), "loud", ends_loudly) then
     drop_all(w, inst, body)
+  end
+end
+
+-- ---- migration ----
+
+-- all(w, inst, body) -> the turns of a body that stand outside of the frame, to be written; none
+-- where the token is no such body
+function turns.all(w, inst, body)
+  local list, below = {}, nil
+  if body.gone or not frame.is_outside(body) then
+    return list
+  end
+  repeat
+    local rows = w.context.turns(body.more[5], below)
+    for _, row in ipairs(rows) do
+      below = row.id
+      local turn = w.instances[row.id] or row.frame and open_row(w, inst, body, row)
+      if turn then
+        w:keep_instance(turn)
+        list[#list + 1] = turn
+      end
+    end
+  until not rows[1]
+  return list
+end
+
+-- moved(w, inst, body): the row of a body says where it is in the frame by now.
+function turns.moved(w, inst, body)
+  local entry = entry_of(w, inst.id, body.more[5])
+  entry.token, entry.activity, entry.version, entry.migrates = body.id, body.at, inst.version, 1
+  for _, turn in ipairs(w.order) do
+    if turn.body == entry.id then
+      turn.body_token = body.id
+    end
   end
 end
 

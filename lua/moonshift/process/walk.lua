@@ -197,11 +197,15 @@ local function repeats(w, token)
   return token.state == "on timer" and token.more ~= nil and not w.cause.last
 end
 
+-- waits_for(token) -> the kind of the row that waits for a token; nil: none does
+function Walk.waits_for(token)
+  return WAITS[token.state] or frame.is_outside(token) and "job" or nil -- that leaves it
+end
+
 -- The token waits no longer: what waited for it goes. The running job is not named, but one that
 -- comes again is.
 function Walk:waited(inst, token)
-  local what, fresh = WAITS[token.state], token.fresh
-  what = what or frame.is_outside(token) and "job" -- that leaves it
+  local what, fresh = Walk.waits_for(token), token.fresh
   if fresh then
     fresh.dropped, token.fresh = true, nil
   elseif what and not (token == self.job_token and not repeats(self, token)) then
@@ -504,7 +508,8 @@ function walk.new(context, cause, now)
     kept = {}, instances = {}, order = {}, trails = {},
     bodies = { by = {} },
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
-      messages = {}, signals = {}, searched = {}, values = {}, turns = {}, bodies = {} },
+      messages = {}, signals = {}, searched = {}, values = {}, turns = {}, bodies = {},
+      moves = {} },
   }, Walk)
   w.scope = variables.scope(w)
   w.now_text = w.now .. "]"

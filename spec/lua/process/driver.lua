@@ -203,6 +203,34 @@ function Driver:deliver()
   end
 end
 
+-- ---- migrations ----
+
+-- The rows that wait for a token go with it. A job has another definition then.
+local function move(self, moved)
+  local kind = moved.what .. "s"
+  for _, row in ipairs(self[kind]) do
+    if row.instance == moved.instance and row.token == moved.token
+      and (kind ~= "jobs" or row.handler == moved.from_handler) then
+      row.moving = moved
+    end
+  end
+end
+
+local function move_all(self, unit)
+  for _, moved in ipairs(unit.moves) do
+    move(self, moved)
+  end
+  for _, kind in ipairs { "jobs", "tasks", "subscriptions" } do
+    for _, row in ipairs(self[kind]) do
+      local to = row.moving
+      if to then
+        row.token, row.activity, row.version, row.moving = to.to, to.activity, to.version, nil
+        row.handler = kind == "jobs" and to.handler or row.handler
+      end
+    end
+  end
+end
+
 -- ---- what must be true ----
 
 local WAITS = { before = "jobs", after = "jobs", seed = "jobs", timer = "jobs",
@@ -314,6 +342,7 @@ function Driver:write(unit, cause)
   for _, left in ipairs(unit.left) do
     leave(self, left)
   end
+  move_all(self, unit)
   for _, kind in ipairs { "jobs", "subscriptions", "tasks" } do
     for _, row in ipairs(changed(self, kind, unit[kind])) do
       self.last = self.last + 1

@@ -442,6 +442,12 @@ static const struct flag start_flags[] = {
     {0},
 };
 static const struct flag variable_flags[] = {VARIABLES_FLAG, WAY_FLAGS, {0}};
+static const struct flag set_flags[] = {
+    VARIABLES_FLAG,
+    {"--activity", "ACTIVITY", "as its own, of the first place or scope there", FLAG_MEMBER},
+    WAY_FLAGS,
+    {0},
+};
 static const struct flag throw_flags[] = {
     VARIABLES_FLAG, {"--message", "TEXT", "what the error says", FLAG_MEMBER}, WAY_FLAGS, {0}};
 static const struct flag cancel_flags[] = {
@@ -498,8 +504,8 @@ const struct cli_command process_order_commands[] = {
      "A value is JSON if it reads as JSON, else a text. --from starts many, a thousand in a\n"
      "transaction: an error says how many are started.\n" ELSEWHERE,
      start_flags, 1, -1, false, false, start_run},
-    {"instance set", "ID name=value …", "set variables of an instance",
-     "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE, variable_flags, 1, -1, false,
+    {"instance set", "ID name=value … [--activity ACTIVITY]", "set variables of an instance",
+     "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE, set_flags, 1, -1, false,
      false, set_run},
     {"instance trigger", "ID [ACTIVITY] [name=value …]", "let a receive task go on",
      "Of one that waits for no message. Without ACTIVITY, the only one that waits so.\n" ELSEWHERE,

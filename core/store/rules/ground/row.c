@@ -211,6 +211,15 @@ bool row_set_version(struct store *store, int64_t id, int64_t version, const cha
                   version, payload, strlen(payload));
 }
 
+bool row_set_execution(struct store *store, const struct job_row *row, int64_t execution,
+                       const char *activity, struct error *error) {
+    row_forget(store, row->id);
+    return db_run(&store->db, error,
+                  "UPDATE job SET stream=?2, execution=?3, activity=?4, suspended=?5, rev=rev+1"
+                  " WHERE id=?1",
+                  "iiitn", row->id, row->stream, execution, activity, (int)row->suspended);
+}
+
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error) {
     row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET repeat=?2 WHERE id=?1", "it", id, repeat);

@@ -31,6 +31,13 @@ bool subscriptions_remove_range(struct store *store, int64_t instance, struct to
                   instance, tokens.first, tokens.last);
 }
 
+bool subscriptions_move(struct store *store, const struct unit_move *move, struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE subscription SET token=?3, version=?4, activity=?5 WHERE instance=?1 AND"
+                  " token=?2",
+                  "iiiit", move->instance, move->token, move->to, move->version, move->activity);
+}
+
 /* ---- receivers ---- */
 
 struct message_to message_to_read(const json_t *question) {

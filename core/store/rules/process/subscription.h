@@ -20,6 +20,8 @@ bool subscription_write(struct store *store, const struct unit_subscription *one
 /* Removes those of a token; token 0: of the whole instance. */
 bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
                           struct error *error);
+/* The token moves, and what waits for it. */
+bool subscriptions_move(struct store *store, const struct unit_move *move, struct error *error);
 bool subscriptions_remove_range(struct store *store, int64_t instance, struct token_range tokens,
                                 struct error *error);
 

@@ -304,9 +304,17 @@ static bool body_insert(struct store *store, const struct unit_body *one, struct
                   one->turns);
 }
 
+static bool body_migrate(struct store *store, const struct unit_body *one, struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE body SET token=?2, version=?3, activity=?4 WHERE id=?1", "iiit", one->id,
+                  one->token, one->version, one->activity);
+}
+
 bool body_write(struct store *store, const struct unit_body *one, time_ms now,
                 struct error *error) {
     store->bodies.now = now;
+    if (one->migrates && !body_migrate(store, one, error))
+        return false;
     if (one->clear)
         return body_clear(store, one, now, error);
     if (one->turns && !body_insert(store, one, error))

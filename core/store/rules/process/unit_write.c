@@ -8,6 +8,7 @@
 #include "store/rules/process/lane.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/message.h"
+#include "store/rules/process/move.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/signal.h"
@@ -119,7 +120,7 @@ static bool command_may(struct store *store, const struct outcome *outcome, stru
     int64_t id = unit->instance_count ? one->id : 0;
     if (outcome->at_rest || (id && !one->rev))
         return true;
-    if (id && one->ended && strcmp(one->ended, "cancelled") == 0)
+    if (id && (one->migrates || (one->ended && strcmp(one->ended, "cancelled") == 0)))
         return true;
     if (!id && unit->turn_count)
         id = unit->turns->instance;
@@ -210,6 +211,7 @@ static enum unit_guarded guard_frames(struct store *store, struct outcome *outco
     bool may = (outcome->job->id ? batch_may(store, outcome, error)
                                  : command_may(store, outcome, error)) &&
                messages_may(store, unit, error) && tasks_may(store, unit, error);
+    may = may && moves_may(store, unit, error);
     outcome->undone = !may;
     return may ? UNIT_FINE : UNIT_FAILED;
 }
@@ -291,7 +293,8 @@ static bool leaves_no_job(const struct store *store, const struct unit *unit, in
 }
 
 bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running) {
-    return !unit->message_count && !unit->signal_count && leaves_no_job(store, unit, running);
+    return !unit->message_count && !unit->signal_count && !unit->move_count &&
+           leaves_no_job(store, unit, running);
 }
 
 /* Of an instance that began in this unit there was never a row; of another, the row says when it
@@ -364,6 +367,8 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
     for (size_t i = 0; done && i < unit->left_count; i++)
         if (unit->left[i].token) /* all that an instance has goes with its end */
             done = write_left(store, &unit->left[i], outcome->job->id, now, error);
+    for (size_t i = 0; done && i < unit->move_count; i++)
+        done = move_write(store, &unit->moves[i], now, error);
     for (size_t i = 0; done && i < unit->searched_count; i++)
         done = searched_write(store, &unit->searched[i], error);
     for (size_t i = 0; done && i < unit->value_count; i++)

@@ -56,6 +56,14 @@ bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, str
                     "DELETE FROM user_task WHERE instance=?1 AND token>=0", "i", instance);
 }
 
+bool user_tasks_move(struct store *store, const struct unit_move *move, struct error *error) {
+    unit_ahead_forget(store, ASKED_TASK, move->instance);
+    return db_run(&store->db, error,
+                  "UPDATE user_task SET token=?3, activity=?4, listens=?5 WHERE instance=?1 AND"
+                  " token=?2",
+                  "iiiti", move->instance, move->token, move->to, move->activity, move->listens);
+}
+
 bool user_tasks_remove_range(struct store *store, int64_t instance, struct token_range tokens,
                              struct error *error) {
     return db_run(&store->db, error,

@@ -22,6 +22,8 @@ bool user_task_write(struct store *store, const struct unit_task *one, time_ms n
 enum answer user_task_waits(struct store *store, const struct unit_wait *left, struct error *error);
 /* Removes those of a token; token 0: of the whole instance. */
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error);
+/* The token moves, and its task with it. */
+bool user_tasks_move(struct store *store, const struct unit_move *move, struct error *error);
 bool user_tasks_remove_range(struct store *store, int64_t instance, struct token_range tokens,
                              struct error *error);
 

@@ -142,6 +142,15 @@ bool incident_end_open(struct store *store, int64_t job, enum incident_end how, 
             CRASH_POINT("incident_ended"));
 }
 
+bool incident_move(struct store *store, int64_t job, const char *handler, const char *activity,
+                   struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE incident SET definition=(SELECT id FROM definition WHERE name=?2),"
+                  " activity=?3, failed_activity=CASE WHEN failed_activity=activity THEN ?3"
+                  " ELSE failed_activity END WHERE job=?1 AND ended IS NULL",
+                  "itt", job, handler, activity);
+}
+
 /* ---- what a person does to one (rules §10, §11) ---- */
 
 struct found {

@@ -57,6 +57,9 @@ static inline bool incident_untold(const struct store *store) {
  * schedule goes on while another run of it is dead. */
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error);
+/* The job of an open one stands at another activity by now. */
+bool incident_move(struct store *store, int64_t job, const char *handler, const char *activity,
+                   struct error *error);
 static inline bool incident_end(struct store *store, int64_t job, enum incident_end how,
                                 time_ms now, struct error *error) {
     return !store->incidents || incident_end_open(store, job, how, now, error);

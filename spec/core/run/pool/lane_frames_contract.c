@@ -57,6 +57,24 @@ static void back_to_back(struct contract *c) {
     EXPECT(first && second && third);
 }
 
+/* What a run before it has migrated is of another version. */
+static void migrated(struct contract *c) {
+    struct work_item *item = NULL;
+    struct job *jobs = job(1, LANE_TOKEN, "as read", 1);
+    jobs->next = job(2, 71, "as read", 1);
+    EXPECT(work_items_build(jobs, &item) && item->count == 2);
+    job_free(work_item_take(item));
+    struct outcome *moved = ran(LANE_TOKEN, "moved");
+    moved->unit->instances[0].version = 8;
+    work_item_hand_on(item, moved);
+    struct job *next = work_item_take(item);
+    bool right = next && stands(next, "moved", LANE_TOKEN) && next->version == 8;
+    job_free(next);
+    outcome_free(moved);
+    work_item_free(item);
+    EXPECT(right);
+}
+
 /* Two runs of the lane create a job each: both begin where the later run has left the instance. */
 static void created_by_several(struct contract *c) {
     struct follow_ups follows = {0};
@@ -98,6 +116,7 @@ static void behind(struct contract *c) {
 
 static const struct check checks[] = {
     {"a job of an item begins where the one before it has left the instance", back_to_back},
+    {"a job of an item is of the version to which its instance has migrated", migrated},
     {"jobs that several runs have created begin on the newest frame", created_by_several},
     {"a run that was behind begins again on the newest frame", behind},
 };

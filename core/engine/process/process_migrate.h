@@ -1,0 +1,13 @@
+/* process_migrate.h - the versions that a plan of a migration names (rules §23). */
+#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_MIGRATE_H
+#define MOONSHIFT_ENGINE_PROCESS_PROCESS_MIGRATE_H
+
+#include "engine/process/process_cause.h"
+
+/* Adds the ids of both versions, `source` and `target`, and their names to the cause. Without
+ * `from`, the source is the version that the cause has. What else is wrong with a plan is told by
+ * its walk. */
+bool process_migrate_read(struct process_cause *cause, struct engine *engine, const json_t *plan,
+                          struct error *error);
+
+#endif

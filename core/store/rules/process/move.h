@@ -1,0 +1,14 @@
+/* move.h - rows that wait for a token go with it when its instance migrates (rules §23). */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_MOVE_H
+#define MOONSHIFT_STORE_RULES_PROCESS_MOVE_H
+
+#include "job/unit.h"
+#include "store/rules/ground/state.h"
+
+/* ERROR_CONFLICT: a job that would become one of another definition or token is running. */
+bool moves_may(struct store *store, const struct unit *unit, struct error *error);
+/* Due date, priority, retries and incident of a job stay, and all of a task and a subscription. */
+bool move_write(struct store *store, const struct unit_move *move, time_ms now,
+                struct error *error);
+
+#endif

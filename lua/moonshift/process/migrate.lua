@@ -1,0 +1,102 @@
+-- Migration: an instance goes on by another version of its process, or by another process (rules
+-- §23). The plan is looked at alone first, then every place of the instance. All of it moves, or
+-- nothing.
+local check = require "moonshift.process.migration.check"
+local compile = require "moonshift.process.compile"
+local equal = require "moonshift.process.migration.equal"
+local fit = require "moonshift.process.migration.fit"
+local frame = require "moonshift.process.frame"
+local modify = require "moonshift.process.modify"
+local move = require "moonshift.process.migration.move"
+local plans = require "moonshift.process.migration.plan"
+local rules = require "moonshift.rules"
+local turns = require "moonshift.process.turns"
+
+local migrate = {}
+
+local function plan_of(w, version)
+  return compile.plan(w.context.graph(version))
+end
+
+-- The plan of the cause, checked; raises all that is wrong with it.
+local function read(w, inst)
+  local cause = w.cause
+  local given, wrong = plans.read(cause.plan)
+  local c, troubles
+  if given then
+    c, troubles = check.troubles(cause.source and plan_of(w, cause.source) or inst.plan,
+      plan_of(w, cause.target), given.list)
+    wrong = check.texts(troubles)
+  end
+  if wrong[1] then
+    return w:refuse("the plan cannot be: " .. table.concat(wrong, "; "))
+  end
+  c.process = given.process
+  c.variables, c.names = given.variables, { cause.source_name, cause.target_name }
+  return c
+end
+
+-- The instance, and the turns of its bodies that stand outside of its frame.
+local function frames_of(w, inst)
+  local list = { inst }
+  for _, body in ipairs(inst.frame.list) do
+    for _, turn in ipairs(turns.all(w, inst, body)) do
+      list[#list + 1] = turn
+    end
+  end
+  for _, one in ipairs(list) do
+    frame.spread(one.frame)
+  end
+  return list
+end
+
+-- Raises what does not fit the instance; returns what would be done.
+local function fits(w, inst, c)
+  local cause, wrong = w.cause, {}
+  local told = { moves = rules.array {}, ends = rules.array {}, begins = rules.array {}, made = {} }
+  if cause.source and inst.version ~= cause.source then
+    wrong[1] = ("it runs on another version (expected %s)"):format(cause.source_name)
+  elseif c.process and c.process ~= inst.plan.key then
+    wrong[1] = ("it runs on the process %s (expected %s)"):format(inst.plan.key, c.process)
+  else
+    fit.troubles(c, inst.frame, wrong)
+  end
+  if not wrong[1] then
+    for _, one in ipairs(frames_of(w, inst)) do
+      fit.troubles(c, one.frame, wrong)
+      told.made = {}
+      fit.tell(c, one.frame, told)
+    end
+  end
+  if wrong[1] then
+    return w:refuse(("instance %d cannot be migrated: %s"):format(inst.id,
+      table.concat(wrong, "; ")))
+  end
+  told.made = nil
+  return told
+end
+
+-- run(w, inst): the command "migrate".
+function migrate.run(w, inst)
+  local c = read(w, inst)
+  local told = fits(w, inst, c)
+  if w.cause.dry_run then
+    w.order, w.unit.result = {}, told
+    return
+  end
+  modify.skip(w)
+  move.run(w, inst, c, w.cause.target)
+end
+
+-- plan(w): the plan of equal activities of two versions, as a table.
+function migrate.plan(w)
+  local cause = w.cause
+  local list = rules.array {}
+  for i, pair in ipairs(equal.pairs(plan_of(w, cause.source), plan_of(w, cause.target),
+    cause.update)) do
+    list[i] = { from = pair.from, to = pair.to, update = pair.update }
+  end
+  w.unit.result = { activities = list }
+end
+
+return migrate

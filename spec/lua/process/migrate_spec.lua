@@ -1,0 +1,308 @@
+local driver = require "spec.lua.process.driver"
+local graphs = require "spec.lua.process.graphs"
+
+local calls
+
+local function note(name)
+  return { call = function(job)
+    calls[#calls + 1] = name .. " " .. job.activity .. " " .. job.event
+  end }
+end
+
+local function heard(kind, more)
+  local node = { kind = kind, listeners = { start = { note "start" }, ["end"] = { note "end" } } }
+  for name, value in pairs(more or {}) do
+    node[name] = value
+  end
+  return node
+end
+
+local function timer(text, kind)
+  return { kind = "timer", timer = { kind = kind or "duration", text = text or "PT1H" } }
+end
+
+local function boundary(host, event)
+  return { kind = "boundary", attached = host, event = event }
+end
+
+local function message(name)
+  return { kind = "message", name = name or "go" }
+end
+
+local function inside(scope, kind, more)
+  local node = { kind = kind, scope = scope }
+  for name, value in pairs(more or {}) do
+    node[name] = value
+  end
+  return node
+end
+
+local function pairs_of(words)
+  local list = {}
+  for from, to, update in words:gmatch "([^= ]+)=([^! ]+)(!?)" do
+    list[#list + 1] = { from = from, to = to, update = update == "!" or nil }
+  end
+  return list
+end
+
+describe("a migration", function()
+  local d, id
+
+  -- Starts an instance of the first graph, and deploys the second.
+  local function start(first, second, variables)
+    calls = {}
+    d = driver.new { first }
+    id = d:start("p", variables)
+    d:deploy(second)
+    calls = {}
+  end
+
+  local function cause(words, more)
+    local made = { kind = "migrate", instance = id, source = 1, target = 2, source_name = "p:1",
+      target_name = "p:2", plan = { to = 2, activities = pairs_of(words) } }
+    for name, value in pairs(more or {}) do
+      made[name] = value
+    end
+    return made
+  end
+
+  local function migrate(words, more)
+    return d:command(cause(words, more))
+  end
+
+  -- The message of a refusal, after which nothing has changed.
+  local function refused(words, more)
+    local before = d.instances[id].frame
+    local ok, text = pcall(d.walk, d, cause(words, more))
+    assert.is_false(ok)
+    assert.equal(before, d.instances[id].frame)
+    return text
+  end
+
+  local function plain(nodes, flow, more)
+    return graphs.make("p", nodes, { flow }, more)
+  end
+
+  it("takes a task along, and its row", function()
+    start(plain({ a = heard "user" }, "s -> a -> e"), plain({ b = heard "user" }, "s -> b -> e"))
+    migrate "a=b"
+    assert.equal("b", d:at(id))
+    assert.same({ "b", 2 }, { d.tasks[1].activity, d.instances[id].version })
+    assert.same({}, calls)
+  end)
+
+  it("makes the scopes between, and gives the token a younger number", function()
+    start(plain({ a = "user" }, "s -> a -> e"), graphs.make("p", {
+      sub = heard("subprocess", { input = { { name = "i", value = 5 } } }),
+      s2 = inside("sub", "start"), a = inside("sub", "user"), e2 = inside("sub", "end"),
+      t = boundary("sub", timer()) }, { "s -> sub -> e", "s2 -> a -> e2", "t -> e" }))
+    migrate "a=a"
+    assert.same({ "start sub start" }, calls)
+    local frame = d:frame(id)
+    assert.same({ i = 5 }, frame.scopes[2][4])
+    for _, token in ipairs(frame.tokens) do
+      assert.equal(frame.scopes[2][1], token[2])
+    end
+    assert.equal(1, #d.jobs)
+    d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    assert.equal(1, #d.past)
+  end)
+
+  it("shares a scope between places side by side, and calls nothing if that is said", function()
+    start(graphs.make("p", { a = "user", b = "user" }, { "s -> a -> e", "s -> b -> e" }),
+      graphs.make("p", { sub = heard "subprocess", s2 = inside("sub", "start"),
+        a = inside("sub", "user"), b = inside("sub", "user"), e2 = inside("sub", "end") },
+      { "s -> sub -> e", "s2 -> a -> e2", "s2 -> b -> e2" }))
+    migrate("a=a b=b", { skip_listeners = true })
+    assert.same({}, calls)
+    assert.equal(2, #d:frame(id).scopes)
+    assert.equal("a b", d:at(id))
+  end)
+
+  it("ends scopes without a pair, the inner ones first, and keeps what stands there", function()
+    start(graphs.make("p", { sub = heard("subprocess", { output = { { name = "o", value = 1 } } }),
+      s2 = inside("sub", "start"), deep = inside("sub", "subprocess",
+        { listeners = { ["end"] = { note "end" } } }), e2 = inside("sub", "end"),
+      s3 = inside("deep", "start"), a = inside("deep", "user"), e3 = inside("deep", "end"),
+      t = boundary("sub", timer()) },
+      { "s -> sub -> e", "s2 -> deep -> e2", "s3 -> a -> e3", "t -> e" }),
+      plain({ a = "user" }, "s -> a -> e"))
+    migrate "a=a"
+    assert.same({ "end deep end", "end sub end" }, calls)
+    assert.same({ o = 1 }, d:variables(id))
+    assert.same({ 0, 1 }, { #d.jobs, #d:frame(id).scopes })
+  end)
+
+  it("keeps waits for events that are paired, ends others and begins new ones", function()
+    start(plain({ a = "user", t = boundary("a", timer "PT1H"), m = boundary("a", message()) },
+      "s -> a -> e -> t -> m"), plain({ a = "user", t = boundary("a", timer "PT9H"),
+      n = boundary("a", message "other") }, "s -> a -> e"))
+    local due = d.jobs[1].due
+    migrate "a=a t=t"
+    assert.same({ 1, due, "process/p/t:timer" }, { #d.jobs, d.jobs[1].due, d.jobs[1].handler })
+    assert.same({ 1, "other" }, { #d.subscriptions, d.subscriptions[1].name })
+  end)
+
+  it("begins the wait for an event anew if the pair says so", function()
+    local function catcher(name)
+      return plain({ c = { kind = "catch", event = message(name) } }, "s -> c -> e")
+    end
+    start(catcher "old", catcher "new")
+    local kept = cause "c=c"
+    assert.same({}, d:walk(kept).subscriptions)
+    migrate "c=c!"
+    assert.same({ 1, "new" }, { #d.subscriptions, d.subscriptions[1].name })
+    start(plain({ a = "user", t = boundary("a", timer "PT1H") }, "s -> a -> e"),
+      plain({ a = "user", t = boundary("a", timer "PT2H") }, "s -> a -> e"))
+    d.time = d.time + 1000
+    migrate "a=a t=t!"
+    assert.equal(d.time + 2 * 3600000, d.jobs[1].due)
+  end)
+
+  it("takes a signal along with its name", function()
+    local function catcher(name)
+      return plain({ c = { kind = "catch", event = { kind = "signal", name = name } } },
+        "s -> c -> e")
+    end
+    start(catcher "old", catcher "new")
+    migrate "c=c"
+    d:command { kind = "signal", name = "new" }
+    assert.equal("c", d:at(id))
+    d:command { kind = "signal", name = "old" }
+    assert.equal(1, #d.past)
+  end)
+
+  it("takes a job before an activity along, with what it is", function()
+    local function first(name, more)
+      return plain({ [name] = { kind = "service", before = more ~= "plain", priority = "7",
+        behaviour = { call = function() calls[#calls + 1] = name end } } },
+        "s -> " .. name .. " -> e")
+    end
+    start(first "a", first "b")
+    local job = d.jobs[1]
+    migrate "a=b"
+    assert.same({ "process/p/b", "b", 7 }, { job.handler, job.activity, job.priority })
+    d:drain()
+    assert.same({ "b" }, calls)
+    start(first "a", first("b", "plain"))
+    assert.equal(("instance %d cannot be migrated: at a: b begins in no job (expected an "
+      .. "asynchronous one)"):format(id), refused "a=b")
+  end)
+
+  it("takes a job after an activity along, if its flow is there", function()
+    local function after(flows)
+      return graphs.make("p", { a = { kind = "service", after = true }, u = "user" }, flows)
+    end
+    start(after { "s -> a -> u -> e" }, after { "s -> a", "a -> u -> e" })
+    migrate "a=a"
+    d:drain()
+    assert.equal("u", d:at(id))
+    start(after { "s -> a -> u -> e" }, after { "s -> a -> e", "s -> u -> e" })
+    assert.equal(("instance %d cannot be migrated: at a: its flow a>u does not lead on from a "
+      .. "(expected a flow of this id)"):format(id), refused "a=a")
+    start(after { "s -> a -> u -> e" }, plain({ a = "service" }, "s -> a -> e"))
+    assert.matches("at a: a has no job behind it", refused "a=a")
+  end)
+
+  it("takes joins along, which wait for as many as the new one", function()
+    start(graphs.make("p", { f = "parallel", a = "user", b = "user", j = "parallel" },
+      { "s -> f -> a -> j -> e", "f -> b -> j" }),
+      graphs.make("p", { f = "parallel", a = "user", b = "user", x = "user", j = "parallel" },
+      { "s -> f -> a -> j -> e", "f -> b -> j", "f -> x -> j" }))
+    d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    migrate "b=b j=j"
+    d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    assert.equal("j j", d:at(id))
+  end)
+
+  it("takes bodies along with their turns, and dissolves those without a pair", function()
+    local function each(more)
+      return plain({ a = { kind = "user", multi = more } }, "s -> a -> e")
+    end
+    start(each { count = 3, parallel = true }, each { count = 9, parallel = true })
+    migrate "a#multiInstanceBody=a#multiInstanceBody a=a"
+    for _ = 1, 3 do
+      d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    end
+    assert.equal(1, #d.past)
+    start(each { count = 2, parallel = true }, each())
+    migrate "a=a"
+    assert.equal("a a", d:at(id))
+    assert.equal(1, #d:frame(id).scopes)
+  end)
+
+  it("takes turns along that are only a range", function()
+    local function each(name)
+      return plain({ [name] = { kind = "service", before = true,
+        behaviour = { call = function(job) calls[#calls + 1] = job.variables.loopCounter end },
+        multi = { count = 3, parallel = true } } }, "s -> " .. name .. " -> e")
+    end
+    start(each "a", each "b")
+    migrate "a#multiInstanceBody=b#multiInstanceBody a=b"
+    assert.equal("process/p/b", d.jobs[3].handler)
+    d:drain()
+    assert.same({ 0, 1, 2 }, calls)
+    assert.equal(1, #d.past)
+  end)
+
+  it("takes along what is remembered for a compensation", function()
+    local function undone(handler)
+      return graphs.make("p", { a = "user", b = "user", c = { kind = "throw",
+        event = { kind = "compensation" } }, cb = { kind = "boundary", attached = "a",
+        handler = handler, event = { kind = "compensation" } },
+        [handler] = { kind = "service", compensates = true,
+          behaviour = { call = function() calls[#calls + 1] = handler end } } },
+        { "s -> a -> b -> c -> e" })
+    end
+    start(undone "u1", undone "u2")
+    d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    assert.equal(("instance %d cannot be migrated: at a: no pair leads from the compensation event "
+      .. "cb (expected one)"):format(id), refused "b=b")
+    migrate "b=b cb=cb"
+    d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    assert.same({ "u2" }, calls)
+  end)
+
+  it("takes an event-based gateway along, with the events behind it", function()
+    local function gate(name)
+      return graphs.make("p", { g = "event_gateway", m = { kind = "catch", event = message(name) },
+        t = { kind = "catch", event = timer() } }, { "s -> g -> m -> e", "g -> t -> e" })
+    end
+    start(gate "old", gate "new")
+    migrate "g=g m=m"
+    assert.same({ 1, "old", 1 }, { #d.subscriptions, d.subscriptions[1].name, #d.jobs })
+    d:command { kind = "message", instance = id, token = d.subscriptions[1].token }
+    assert.equal(1, #d.past)
+  end)
+
+  it("names every place without a pair, and moves nothing", function()
+    start(graphs.make("p", { a = "user", b = "user", c = "user" },
+      { "s -> a -> e", "s -> b -> e", "s -> c -> e" }), plain({ a = "user" }, "s -> a -> e"))
+    assert.equal(("instance %d cannot be migrated: at b: no pair leads from b (expected one); "
+      .. "at c: no pair leads from c (expected one)"):format(id), refused "a=a")
+    assert.equal("the plan cannot be: a=zz: the process p has no activity zz", refused "a=zz")
+    assert.matches("^the plan cannot be: plan: unknown key \"activites\"",
+      refused("", { plan = { to = 2, activites = {} } }))
+  end)
+
+  it("sets the variables of the plan, and tells what it would do in a trial", function()
+    start(graphs.make("p", { sub = "subprocess", s2 = inside("sub", "start"), a = inside("sub",
+      "user"), e2 = inside("sub", "end") }, { "s -> sub -> e", "s2 -> a -> e2" }),
+      graphs.make("p", { new = "subprocess", s2 = inside("new", "start"), b = inside("new", "user"),
+      e2 = inside("new", "end") }, { "s -> new -> e", "s2 -> b -> e2" }))
+    local plan = { to = 2, activities = pairs_of "a=b", variables = { x = 1 } }
+    local told = d:walk(cause("", { plan = plan, dry_run = true }))
+    assert.same({ moves = { { from = "a", to = "b" } }, ends = { "sub" }, begins = { "new" } },
+      told.result)
+    assert.same({}, told.instances)
+    migrate("", { plan = plan })
+    assert.same({ x = 1 }, d:variables(id))
+  end)
+
+  it("is refused of an instance of another version", function()
+    start(plain({ a = "user" }, "s -> a -> e"), plain({ a = "user" }, "s -> a -> e"))
+    migrate "a=a"
+    assert.equal(("instance %d cannot be migrated: it runs on another version (expected p:1)")
+      :format(id), refused "a=a")
+  end)
+end)
