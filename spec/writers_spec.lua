@@ -62,7 +62,7 @@ local writers = {
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
   definition = { rules "fleet/deployment", rules "ground/stream", rules "command/definitions",
     rules "place/backlog", rules "fleet/retire", rules "fleet/rename" },
-  stream = { rules "ground/stream", rules "fleet/rename" },
+  stream = { rules "ground/stream", rules "fleet/rename", server "life/upgrade" },
   deployment = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },
   deployment_file = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },
   registration = { rules "fleet/registration", rules "fleet/deployment",

@@ -68,6 +68,7 @@ CREATE TABLE locked(      -- until: only after an extension
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
   lane INT, until INT,
   edited INT NOT NULL DEFAULT 0) STRICT; -- an operator has changed its row since
+CREATE INDEX locked_until ON locked(stream, until) WHERE until IS NOT NULL;
 CREATE VIEW locks AS SELECT id, token, owner, stream, lane, until, edited FROM locked;
 CREATE TABLE limited(     -- the runs of definitions with a limit, also those whose lock was taken
   definition INT, token INT, id INT NOT NULL, owner INT NOT NULL, -- id 0: of jobs that share a place
@@ -149,7 +150,9 @@ CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 
   draining INT NOT NULL DEFAULT 0,
   debt INT NOT NULL DEFAULT 0, -- 1: it has left rows of jobs behind, and knows which
   pid INT, version TEXT,       -- its process, and the version of its program
-  boot TEXT, lease_boot INT) STRICT; -- of its machine, and the lease in ms since that boot
+  boot TEXT, lease_boot INT,   -- of its machine, and the lease in ms since that boot
+  kind INT NOT NULL DEFAULT 0, -- 1: a worker outside, which has neither a lease nor a byte in the gate
+  topics TEXT) STRICT;         -- those that such a worker has asked for: JSON
 CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
 CREATE TABLE registration(
   executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;

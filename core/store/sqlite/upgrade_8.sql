@@ -47,3 +47,10 @@ ALTER TABLE user_task ADD COLUMN listens INT NOT NULL DEFAULT 0;
 
 -- The job that brings a signal has the priority of what waits for it.
 ALTER TABLE subscription ADD COLUMN priority INT;
+
+-- Workers outside have rows as executors have. Jobs of a topic are found by it.
+ALTER TABLE executor ADD COLUMN kind INT NOT NULL DEFAULT 0;
+ALTER TABLE executor ADD COLUMN topics TEXT;
+UPDATE stream SET topic=substr((SELECT name FROM definition d WHERE d.id=stream.definition), 7)
+  WHERE definition IN (SELECT id FROM definition WHERE substr(name, 1, 6)='topic/');
+CREATE INDEX locked_until ON locked(stream, until) WHERE until IS NOT NULL;

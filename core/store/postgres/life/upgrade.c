@@ -23,7 +23,8 @@ static const char index_7[] = "CREATE INDEX CONCURRENTLY IF NOT EXISTS incident_
 
 /* 8: what is written about a run of a schedule has the schedule's name; other programs ask for jobs
  * in transactions of their own; turns of large bodies have rows. Tasks say whether their changes
- * call listeners, and what waits for a signal which priority its job has. */
+ * call listeners, and what waits for a signal which priority its job has. Workers outside have rows
+ * as executors have, and jobs of a topic are found by it. */
 static const char widen_8[] =
     "ALTER TABLE job ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
     "ALTER TABLE ended ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
@@ -55,6 +56,11 @@ static const char widen_8[] =
     "CREATE INDEX IF NOT EXISTS body_turn_body ON body_turn(body, id);\n"
     "ALTER TABLE user_task ADD COLUMN IF NOT EXISTS listens bigint NOT NULL DEFAULT 0;\n"
     "ALTER TABLE subscription ADD COLUMN IF NOT EXISTS priority bigint;\n"
+    "ALTER TABLE executor ADD COLUMN IF NOT EXISTS kind bigint NOT NULL DEFAULT 0,"
+    " ADD COLUMN IF NOT EXISTS topics text COLLATE \"C\";\n"
+    "UPDATE stream SET topic=substr(d.name, 7) FROM definition d"
+    " WHERE d.id=stream.definition AND substr(d.name, 1, 6)='topic/';\n"
+    "CREATE INDEX IF NOT EXISTS locked_until ON locked(stream, until) WHERE until IS NOT NULL;\n"
     "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
     " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n";
 
