@@ -118,8 +118,9 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	spec/core/lua/api_spec.lua \
 	$(filter-out $(foreach word,$(WORDS),$(filter %/$(word)_spec.lua,$(CLI_SPECS))),$(CLI_SPECS)) \
 	$(patsubst %,spec/examples/%_spec.lua,api_client embedded hello order_process orders thumbnails) \
-	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks intakes kept_messages kill limit \
-	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model instance_batches \
+	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks instance_batches intakes \
+	  kept_messages kill limit outside \
+	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model \
 	  overrides process_neighbours process_orders process_second_lane process_traces queue rate refused \
 	  requests rollback schedules together unique)
 

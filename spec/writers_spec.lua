@@ -68,7 +68,8 @@ local writers = {
   registration = { rules "fleet/registration", rules "fleet/deployment",
     rules "fleet/retire", rules "fleet/rename" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
-  executor = { rules "work/executor", rules "work/reap", rules "fleet/failing", rules "fleet/drain",
+  executor = { rules "work/executor", rules "work/reap", rules "fleet/remote",
+    rules "fleet/failing", rules "fleet/drain",
     engine "db/statements", server "db/statements", engine "turn/purge" },
   metric = { rules "work/executor" },
   suspended_instance = { rules "process/suspend" },

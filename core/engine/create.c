@@ -60,7 +60,7 @@ static bool spec_complete(struct engine *engine, struct job_spec *spec,
     const char *handler = spec->job.handler;
     if (!engine_find(engine, handler, &generation, &definition, error))
         return false;
-    if (!definition && !generation && !spec->unchecked)
+    if (!definition && !generation && !spec->unchecked && !job_topic(handler))
         return engine_unknown(engine, handler, error);
     job_spec_define(spec, definition, &rules);
     if (!job_spec_keyed(spec, error))

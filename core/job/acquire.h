@@ -40,6 +40,8 @@ struct acquire {
     time_ms aging;                      /* one priority point per so many ms waited; 0: off */
     const struct definitions *handlers; /* only jobs whose handler is here; NULL: all */
     const json_t *categories;           /* array of texts; NULL: all */
+    const json_t *topics;               /* of a worker outside: jobs of these alone; NULL: it is an
+                                           executor, which has to have handlers of theirs */
     const char *executor_name;          /* whose registrations count */
 };
 

@@ -50,6 +50,7 @@
     FIELD(definition,      ID,     "definition",      STREAM, definition,      OTHER, NEVER)   \
     FIELD(deployment,      ID,     "deployment",      STREAM, deployment,      OTHER, NEVER)   \
     FIELD(category,        TEXT,   "category",        STREAM, category,        NAME,  NEVER)   \
+    FIELD(topic,           TEXT,   "topic",           STREAM, topic,           OTHER, NEVER)   \
     FIELD(tenant,          TEXT,   "tenant",          ROW,    tenant,          NAME,  FIND)    \
     FIELD(unique_key,      TEXT,   "unique",          ROW,    unique_key,      OTHER, FIND)    \
     FIELD(batch,           ID,     "batch",           ROW,    batch,           OTHER, FIND)    \
@@ -63,6 +64,7 @@
     FIELD(stream,          ID,     NULL,              ROW,    stream,          OTHER, NEVER)   \
     FIELD(lane_id,         ID,     NULL,              MADE,   lane_id,         OTHER, NEVER)   \
     FIELD(owner,           ID,     NULL,              LOCK,   owner,           OTHER, NEVER)   \
+    FIELD(until,           ID,     NULL,              LOCK,   until,           OTHER, NEVER)   \
     FIELD(term,            TEXT,   NULL,              GIVEN,  term,            OTHER, NEVER)   \
     FIELD(config,          TEXT,   NULL,              MADE,   config,          OTHER, NEVER)   \
     FIELD(instance_id,     ID,     NULL,              ROW,    instance_id,     OTHER, NEVER)   \

@@ -64,6 +64,11 @@ int64_t job_lane_id(const char *lane) {
 
 #define OF_PRODUCT "moonshift/"
 #define OF_PROCESS "process/"
+#define OF_TOPIC "topic/"
+
+const char *job_topic(const char *handler) {
+    return strncmp(handler, OF_TOPIC, strlen(OF_TOPIC)) == 0 ? handler + strlen(OF_TOPIC) : NULL;
+}
 
 const char *job_reserved(const char *handler) {
     static const char *const prefixes[] = {OF_PRODUCT, OF_PROCESS};

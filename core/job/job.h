@@ -124,6 +124,10 @@ static inline int64_t job_instance_lane(int64_t instance) {
     return instance | JOB_LANE_OF_INSTANCE;
 }
 
+/* The topic under which workers outside ask for jobs of this handler, "topic/ocr": "ocr". NULL: it
+ * has none by its name. */
+const char *job_topic(const char *handler);
+
 /* The prefix of a handler's name under which nobody creates jobs by name and no folder has files:
  * "moonshift/" or "process/". NULL: the name is free. */
 const char *job_reserved(const char *handler);

@@ -41,10 +41,14 @@ static void strip(json_t *row) {
         json_object_del(row, key);
 }
 
+void api_strip_rows(json_t *rows) {
+    strip(rows);
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        strip(json_array_get(rows, i));
+}
+
 int api_push_rows(lua_State *L, json_t **box) {
-    strip(*box);
-    for (size_t i = 0; i < json_array_size(*box); i++)
-        strip(json_array_get(*box, i));
+    api_strip_rows(*box);
     return api_push_value(L, box);
 }
 

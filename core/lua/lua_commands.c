@@ -1,3 +1,5 @@
+#include "engine/fetch.h"
+#include "engine/settle_list.h"
 #include "lua/lua_engine.h"
 #include "script/value.h"
 #include <string.h>
@@ -91,11 +93,33 @@ static int process_list(lua_State *L) {
     return api_push_value(L, answer);
 }
 
+/* Asks with a table, and pushes the answer. */
+static int ask_outside(lua_State *L, bool (*ask)(struct engine *engine, const json_t *question,
+                                                 json_t **answer, struct error *error)) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **question = api_box(L), **answer = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *question = engine ? api_object(L, 2, "question", &error) : NULL;
+    if (!*question || !ask(engine, *question, answer, &error))
+        return api_fail(L, &error);
+    api_strip_rows(json_object_get(*answer, "jobs"));
+    return api_push_rows(L, answer);
+}
+
+/* fetch(question) -> what engine_fetch answers */
+static int fetch(lua_State *L) {
+    return ask_outside(L, engine_fetch);
+}
+
+/* settle(question) -> what engine_settle answers */
+static int settle(lua_State *L) {
+    return ask_outside(L, engine_settle);
+}
+
 static const luaL_Reg methods[] = {
-    {"command", command},
-    {"process", process},
-    {"process_list", process_list},
-    {NULL, NULL},
+    {"command", command},           {"fetch", fetch}, {"settle", settle}, {"process", process},
+    {"process_list", process_list}, {NULL, NULL},
 };
 
 void lua_commands_register(lua_State *L) {

@@ -48,6 +48,7 @@ void lua_executor_register(lua_State *L);
 json_t **api_box(lua_State *L);
 /* Pushes the box's value (rows without their nulls: absent is nil) and empties the box. */
 int api_push_rows(lua_State *L, json_t **box);
+void api_strip_rows(json_t *rows);
 /* The same at every depth, for rows without payloads. */
 int api_push_report(lua_State *L, json_t **box);
 int api_push_value(lua_State *L, json_t **box);

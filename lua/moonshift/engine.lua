@@ -8,6 +8,7 @@ local deployments = require "moonshift.deployments"
 local history = require "moonshift.history"
 local ids = require "moonshift.ids"
 local options = require "moonshift.options"
+local outside = require "moonshift.outside"
 local processes = require "moonshift.processes"
 local query = require "moonshift.query"
 local schedules = require "moonshift.schedules"
@@ -27,7 +28,7 @@ local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
 
-for _, more in ipairs { batches, deployments, history, processes, schedules } do
+for _, more in ipairs { batches, deployments, history, outside, processes, schedules } do
   for name, verb in pairs(more) do
     Engine[name] = verb
   end

@@ -92,6 +92,8 @@
 ---@field batch? integer|integer[] the batch that the job belongs to
 ---@field schedule? string|string[] the schedule whose run it is
 ---@field category? string|string[]
+---@field topic? string|string[] under which workers outside ask for it
+---@field external? boolean has a topic
 ---@field deployment? integer|integer[]
 ---@field state? string|string[] states, such as "dead"
 ---@field executable? boolean could run now
@@ -271,6 +273,7 @@
 ---@field definition integer the id of its definition
 ---@field deployment? integer the deployment that it was created for
 ---@field category? string
+---@field topic? string under which workers outside ask for it
 ---@field tenant? string
 ---@field unique? string its unique key
 ---@field batch? integer the batch that it belongs to
@@ -320,6 +323,7 @@
 ---@field definition integer the id of its definition
 ---@field deployment? integer the deployment that it was created for
 ---@field category? string
+---@field topic? string under which workers outside ask for it
 ---@field tenant? string
 ---@field unique? string its unique key
 ---@field batch? integer the batch that it belongs to
@@ -584,13 +588,6 @@ function Clock:is_virtual() end
 --- Options of `moonshift.executor`: any setting, and these.
 ---@class moonshift.executor_options: moonshift.settings
 ---@field engines moonshift.engine[] the engines that it serves
-
---- Options of `testing.engine`: any setting, and these.
----@class moonshift.testing_options: moonshift.options
----@field modules? table<string, table> fakes for what handlers require
----@field handlers? table<string, function|table> handlers beside or instead of the folder's
----@field missing? fun(name: string, job: moonshift.activity): any runs for what processes lack
----@field http? fun(request: moonshift.request): moonshift.response? answers requests
 
 --- Options of `moonshift.dates`.
 ---@class moonshift.dates_options

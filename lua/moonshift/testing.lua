@@ -15,6 +15,13 @@ local options = require "moonshift.options"
 
 local START = "2026-01-01T00:00:00Z" -- where the clock stands unless told
 
+--- Options of `testing.engine`: any setting, and these.
+---@class moonshift.testing_options: moonshift.options
+---@field modules? table<string, table> fakes for what handlers require
+---@field handlers? table<string, function|table> handlers beside or instead of the folder's
+---@field missing? fun(name: string, job: moonshift.activity): any runs for what processes lack
+---@field http? fun(request: moonshift.request): moonshift.response? answers requests
+
 --- Engines for specs: `require "moonshift.testing"`.
 ---@class moonshift.testing
 local testing = {}

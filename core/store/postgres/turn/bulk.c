@@ -19,7 +19,8 @@ static const int jobs_short[] = {F(id), F(stream), F(priority), F(created), BULK
 static const int jobs[] = {JOB_FIELDS(INDEX) BULK_PLACE, BULK_LANE, -1};
 static const int ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), BULK_PLAIN, -1};
 static const int timer[] = {F(due), F(id), F(stream), BULK_RANK, F(lane_id), -1};
-static const int locked[] = {F(id), F(token), F(owner), F(stream), F(lane_id), -1};
+static const int locked[] = {F(id), F(token), F(owner), F(stream), F(lane_id), F(until),
+                             -1};
 #define ENDED F(id), F(stream), F(owner), BULK_STARTED, BULK_ENDED, F(retries), F(attempt),        \
               F(created), F(priority)
 #define MORE  BULK_RESULT, F(due), F(batch)
@@ -66,8 +67,8 @@ static const struct {
                     " SELECT " EACH4 ", " EACH ", " EACH, ready},
     [BULK_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane) SELECT " EACH4 ", " EACH,
                     timer},
-    [BULK_LOCKED] = {"INSERT INTO locked(id, token, owner, stream, lane) SELECT " EACH4 ", " EACH,
-                     locked},
+    [BULK_LOCKED] = {"INSERT INTO locked(id, token, owner, stream, lane, until) SELECT " EACH4 ", "
+                     EACH ", " EACH, locked},
     [BULK_TAKEN] = {"DELETE FROM ready r USING unnest(?, ?, ?, ?) AS k(stream, rank, place, id)"
                     " WHERE r.stream=k.stream AND r.rank=k.rank AND r.place=k.place"
                     " AND r.id=k.id", taken},

@@ -46,7 +46,8 @@ static bool lock_fits(const struct job *job) {
 
 bool lock_page_fits(struct store *store, const struct bulk *bulk) {
     struct lock_pages *pages = pages_of(store);
-    if (bulk->to - bulk->from < LEAST || pages->count == LOCK_PAGES_ROOM ||
+    if (store->self.remote || /* the locks of a page end with a lease */
+        bulk->to - bulk->from < LEAST || pages->count == LOCK_PAGES_ROOM ||
         (pages->rest && pages->rest--))
         return false;
     int64_t token = bulk->rows[bulk->from].job->token;

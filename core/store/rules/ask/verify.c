@@ -60,6 +60,9 @@ static const struct verify_rule rules[] = {
     {"SELECT l.id FROM locks l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "job", "is locked by an executor that is gone"},
+    {"SELECT l.id FROM locks l JOIN executor e ON e.id=l.owner WHERE e.kind=1 AND l.until IS NULL"
+     " LIMIT 100",
+     "job", "is locked by a worker outside without an end"},
     {"SELECT l.id FROM limited l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "job", "counts against a limit for an executor that is gone"},

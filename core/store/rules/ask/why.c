@@ -78,7 +78,7 @@ static time_ms lock_until(struct why *why, const struct executor_info *info, str
     int64_t until = TIME_NONE;
     db_value(&why->store->db, error, &until,
              "SELECT until FROM locked WHERE id=?1 AND until IS NOT NULL", "i", why->row.id);
-    time_ms lease = info ? info->lease : TIME_NONE;
+    time_ms lease = info && !info->remote ? info->lease : TIME_NONE;
     return until > lease ? until : lease;
 }
 
@@ -97,6 +97,13 @@ static bool why_locked(struct why *why, struct error *error) {
         return why_say(why, "executor_died",
                        "is locked by %s, which has died (the next executor that looks frees it)",
                        owner);
+    if (info->remote)
+        return why_say(why, end <= why->now ? "lock_expired" : "running",
+                       end <= why->now
+                           ? "is locked by the worker %s, whose lock expired at %s (the next fetch "
+                             "of its topic takes it over)"
+                           : "is being worked on by the worker %s (locked until %s)",
+                       owner, until);
     if (info->standing == STANDING_OVERDUE && end <= why->now)
         return why_say(why, "lock_expired",
                        "is locked by %s, whose lock expired at %s (the next executor that looks "

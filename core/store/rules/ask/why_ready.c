@@ -66,7 +66,7 @@ const char *why_unserved(struct why *why, struct text *words, const char **reaso
         time_format(other->seen, seen);
         text_add(words, "%s/%lld, which serves it, has not been heard of since %s", other->name,
                  (long long)other->id, seen);
-    } else if (!executor_list_count(&why->executors, STANDING_LIVE)) {
+    } else if (!why->stream->topic && !executor_list_count(&why->executors, STANDING_LIVE)) {
         *reason = "no_executor";
         text_add(words, "no executor runs");
     } else {

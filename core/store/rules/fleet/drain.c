@@ -27,6 +27,7 @@ static const struct ask_column executor_columns[] = {
     {"priority_min", ASK_INTEGER, NULL, ASK_SHOW, "FROM"},
     {"priority_max", ASK_INTEGER, NULL, ASK_SHOW, "TO"},
     {"categories", ASK_LIST, NULL, ASK_SHOW},
+    {"topics", ASK_LIST, NULL, ASK_SHOW},
     {"deployment_aware", ASK_FLAG, NULL, ASK_SHOW, "DEPLOYMENTS"},
     {"workers", ASK_INTEGER, NULL, ASK_SHOW},
     {"handlers", ASK_INTEGER, NULL, ASK_SHOW},
@@ -38,8 +39,9 @@ static const struct ask_column executor_columns[] = {
 
 const struct ask_table executor_table = {
     "executors", executor_columns,
-    .shown = "id,name,state!,pid?,version=?,uptime?,failing?,workers?,running,waiting,locked?,seen,"
-             "priority_min?,priority_max?,categories?,deployment_aware=?,handlers?,failure?"};
+    .shown =
+        "id,name,state!,pid?,version=?,uptime?,failing?,workers?,running,waiting,locked?,seen,"
+        "priority_min?,priority_max?,categories?,topics?,deployment_aware=?,handlers?,failure?"};
 
 static bool executor_put_range(json_t *object, const struct acquire *acquire) {
     int64_t min = acquire->priority_min, max = acquire->priority_max;
@@ -60,7 +62,7 @@ static bool executor_put_held(json_t *object, const struct store *store,
                               const struct executor_info *info) {
     const bool known = !info->running.vanished || !info->locked;
     const int64_t running =
-        store->kind != STORE_MEMORY ? (int64_t)info->running.count : info->locked;
+        store->kind != STORE_MEMORY && !info->remote ? (int64_t)info->running.count : info->locked;
     const int64_t waiting = info->locked > running ? info->locked - running : 0;
     return json_put(object, "running", known ? json_integer(running) : NULL) &&
            json_put(object, "waiting", known ? json_integer(waiting) : NULL) &&
@@ -85,7 +87,9 @@ static json_t *executor_to_json(const struct store *store, const struct executor
         json_put(object, "uptime", executor_uptime(info, now)) &&
         json_put_time(object, "failing", executor_failing(info)) &&
         json_put(object, "failure", json_incref(json_object_get(info->settings, "failure"))) &&
-        json_put_time(object, "seen", info->seen) && json_put_time(object, "lease", info->lease) &&
+        json_put_time(object, "seen", info->seen) &&
+        json_put_time(object, "lease", info->remote ? TIME_NONE : info->lease) &&
+        json_put(object, "topics", json_incref(json_unchanged(info->topics))) &&
         executor_put_range(object, &info->acquire) &&
         json_put(object, "workers", info->workers ? json_integer(info->workers) : NULL) &&
         json_put(object, "handlers",

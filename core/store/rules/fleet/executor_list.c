@@ -1,5 +1,6 @@
 #include "store/rules/fleet/executor_list.h"
 #include "base/json.h"
+#include "store/rules/fleet/remote.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,15 @@ char *executor_list_settings(const struct acquire *serves, int workers) {
 }
 
 /* ---- one executor ---- */
+
+/* A worker outside is heard of when it fetches. */
+static enum standing remote_standing(struct row *row, time_ms now) {
+    if (row_int32(row, 5) == EXECUTOR_GONE)
+        return STANDING_GONE;
+    if (row_int(row, 3) < now - REMOTE_KEPT)
+        return STANDING_OVERDUE;
+    return row_int32(row, 11) ? STANDING_DRAINING : STANDING_LIVE;
+}
 
 static bool executor_info_died(struct store *store, int64_t id) {
     return store->kind != STORE_MEMORY && id != store->self.id &&
@@ -80,6 +90,7 @@ static struct acquire executor_info_acquire(const struct executor_info *info, st
         .ensure_due_date = executor_info_flag(info, "ensure_due_date", false),
         .aging = json_integer_value(json_object_get(info->settings, "aging")),
         .categories = info->categories,
+        .topics = info->topics,
         .handlers = info->knows_handlers ? &info->named : NULL,
         .executor_name = info->name,
     };
@@ -100,11 +111,16 @@ static bool executor_info_read(struct executor_info *info, struct store *store, 
     };
     const char *version = row_text(row, 14);
     info->version = version ? strdup(version) : NULL;
-    info->standing = executor_info_standing(store, info->id, row, now);
+    info->remote = row_int32(row, 16) != 0;
+    info->topics = executor_info_json(row, 17);
+    info->standing = info->remote ? remote_standing(row, now)
+                                  : executor_info_standing(store, info->id, row, now);
     info->workers = (int)json_integer_value(json_object_get(info->settings, "workers"));
     if (!info->name || !executor_info_handlers(info))
         return false;
     info->acquire = executor_info_acquire(info, row);
+    if (info->remote)
+        return true;
     if (!store->engine->running(store, info->id, &info->running))
         return false;
     if (info->running.alive > info->seen)
@@ -137,7 +153,7 @@ static bool executor_list_read(struct executor_list *executors, struct store *st
         " coalesce(range_min, -9223372036854775807 - 1), coalesce(range_max, 9223372036854775807),"
         " categories, aware, settings, draining,"
         " (SELECT count(*) FROM locks WHERE owner=executor.id), pid, version,"
-        " CASE WHEN boot=?2 THEN lease_boot END"
+        " CASE WHEN boot=?2 THEN lease_boot END, kind, topics"
         " FROM executor WHERE state<>0 OR ?1<>0 ORDER BY id",
         "nt", (int)all, store_boot(store));
     enum answer step = NO;
@@ -172,6 +188,7 @@ void executor_list_clear(struct executor_list *executors) {
         json_decref(info->named.processes);
         json_decref(info->settings);
         json_decref(info->categories);
+        json_decref(info->topics);
         free(info->version);
         free(info->name);
     }
@@ -189,7 +206,7 @@ const struct executor_info *executor_list_find(const struct executor_list *execu
 size_t executor_list_count(const struct executor_list *executors, enum standing standing) {
     size_t count = 0;
     for (size_t i = 0; i < executors->count; i++)
-        count += executors->list[i].standing == standing;
+        count += executors->list[i].standing == standing && !executors->list[i].remote;
     return count;
 }
 

@@ -20,6 +20,8 @@ struct executor_info {
     json_t *categories;       /* NULL: all */
     struct definitions named; /* names only, borrowed from `settings` */
     bool knows_handlers;      /* it has told which it has */
+    bool remote;              /* a worker outside: no process that anybody looks at */
+    json_t *topics;           /* that it has asked for; NULL: it is none */
     struct acquire acquire;   /* range and order; handlers and categories point above */
     struct serves serves;
     struct running running; /* what its workers run this moment */
@@ -37,7 +39,7 @@ bool executor_list_take(struct executor_list *executors, struct store *store, bo
 void executor_list_clear(struct executor_list *executors);
 
 const struct executor_info *executor_list_find(const struct executor_list *executors, int64_t id);
-/* How many have this standing. */
+/* How many have this standing; workers outside do not count. */
 size_t executor_list_count(const struct executor_list *executors, enum standing standing);
 /* How far the stream gets with the best of those standing so. */
 enum serves_stage executor_list_stage(const struct executor_list *executors, enum standing standing,

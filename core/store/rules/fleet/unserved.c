@@ -7,6 +7,8 @@
 
 const char *unserved_kind(enum serves_stage stage, const struct catalog_stream *stream) {
     static const char *const names[] = {"handler", "category", "deployment", "range"};
+    if (stage == SERVES_NOTHING && stream->topic)
+        return "topic";
     return stage == SERVES_NOTHING && stream->definition->process ? "process" : names[stage];
 }
 
@@ -25,7 +27,10 @@ void unserved_add_range(struct text *words, int64_t min, int64_t max) {
 
 void unserved_add_missing(struct text *words, enum serves_stage stage,
                           const struct catalog_stream *stream, int64_t min, int64_t max) {
-    if (stage == SERVES_NOTHING && stream->definition->process)
+    if (stage == SERVES_NOTHING && stream->topic)
+        text_add(words, "topic \"%s\", nor has a worker asked for it within an hour",
+                 stream->topic);
+    else if (stage == SERVES_NOTHING && stream->definition->process)
         text_add(words, "process \"%s\"", stream->definition->process);
     else if (stage == SERVES_NOTHING)
         text_add(words, "handler \"%s\"", stream->definition->name);
@@ -143,12 +148,12 @@ static bool is_dating(const struct executor_list *executors) {
 
 static bool holes_find(struct unserved_list *all, const struct store *store,
                        const struct executor_list *executors) {
-    bool nobody = executor_list_count(executors, STANDING_LIVE) == 0, dating = is_dating(executors);
+    bool dating = is_dating(executors);
     for (size_t i = 0; i < store->catalog.stream_count; i++) {
         const struct catalog_stream *stream = &store->catalog.streams[i];
         enum serves_stage stage = executor_list_stage(executors, STANDING_LIVE, stream);
         struct hole whole = {stream, stage, INT64_MIN, INT64_MAX, false, 0};
-        bool served = stage == SERVES_STREAM && !nobody;
+        bool served = stage == SERVES_STREAM;
         bool done = served ? holes_between(all, executors, stream, false) : hole_add(all, whole);
         if (!done || (served && dating && !holes_between(all, executors, stream, true)))
             return false;
@@ -160,7 +165,7 @@ static bool holes_find(struct unserved_list *all, const struct store *store,
 
 static char *hole_text(const struct hole *hole, const char *nobody) {
     struct text words = {0};
-    if (nobody)
+    if (nobody && !hole->stream->topic)
         text_add(&words, "%s", nobody);
     else if (hole->undated)
         text_add(&words, "no live executor takes jobs without a due date (setting "
@@ -189,7 +194,8 @@ static bool unserved_of(struct unserved_list *all, struct hole *hole, const char
     }
     all->list = list;
     const char *kind = hole->undated ? "due_date" : unserved_kind(hole->stage, hole->stream);
-    list[all->count++] = (struct unserved_jobs){text, nobody ? "executor" : kind, hole, 0};
+    list[all->count++] =
+        (struct unserved_jobs){text, nobody && !hole->stream->topic ? "executor" : kind, hole, 0};
     return true;
 }
 
@@ -246,6 +252,8 @@ static bool unserved_put_facts(json_t *object, const struct unserved_jobs *unser
                         hole->max == INT64_MAX ? NULL : json_integer(hole->max));
     if (strcmp(unserved->kind, "process") == 0)
         return json_put_text(object, "process", hole->stream->definition->process);
+    if (strcmp(unserved->kind, "topic") == 0)
+        return json_put_text(object, "topic", hole->stream->topic);
     if (strcmp(unserved->kind, "handler") == 0)
         return json_put_text(object, "handler", hole->stream->definition->name);
     if (strcmp(unserved->kind, "category") == 0)
@@ -318,6 +326,7 @@ static const struct ask_column unserved_columns[] = {
     {"priority_max", ASK_INTEGER, NULL, ASK_SHOW},
     {"handler", ASK_TEXT, NULL, ASK_SHOW},
     {"process", ASK_TEXT, NULL, ASK_SHOW},
+    {"topic", ASK_TEXT, NULL, ASK_SHOW},
     {"category", ASK_TEXT, NULL, ASK_SHOW},
     {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
     {0},

@@ -7,8 +7,8 @@
 
 #define UNSERVED_MAX 10000 /* jobs counted of one kind; future dates looked at */
 
-/* What is missing where the best executor comes so far: "handler" or "process", "category",
- * "deployment", "range". */
+/* What is missing where the best executor comes so far: "handler", "process" or "topic",
+ * "category", "deployment", "range". */
 const char *unserved_kind(enum serves_stage stage, const struct catalog_stream *stream);
 
 /* The words for it: `category "mail"`, `priority 10 to 49`. */

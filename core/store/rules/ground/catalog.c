@@ -15,8 +15,10 @@ void catalog_clear(struct catalog *catalog) {
         free(catalog->definitions[i].name);
         free(catalog->definitions[i].process);
     }
-    for (size_t i = 0; i < catalog->stream_count; i++)
+    for (size_t i = 0; i < catalog->stream_count; i++) {
         free(catalog->streams[i].category);
+        free(catalog->streams[i].topic);
+    }
     free(catalog->definitions);
     free(catalog->streams);
     free(catalog->by_key);
@@ -106,26 +108,29 @@ static const struct catalog_definition *catalog_definition_id(const struct catal
     return NULL;
 }
 
+/* A copy of a text that is not empty into *copy, else NULL. False: no memory. */
+static bool text_read(const char *text, char **copy) {
+    *copy = text && *text ? strdup(text) : NULL;
+    return *copy || !text || !*text;
+}
+
 static bool catalog_read_stream(struct catalog *catalog, struct row *row) {
     struct catalog_stream *list = list_room(catalog->streams, catalog->stream_count, sizeof *list);
     if (!list)
         return false;
     catalog->streams = list;
-    const char *category = row_text(row, 3);
     struct catalog_stream *stream = &list[catalog->stream_count];
     *stream = (struct catalog_stream){
         .id = row_int(row, 0),
         .definition = catalog_definition_id(catalog, row_int(row, 1)),
         .deployment = row_int(row, 2),
-        .category = category && *category ? strdup(category) : NULL,
         .type = row_int32(row, 4) == JOB_TIMER ? JOB_TIMER : JOB_MESSAGE,
     };
-    if (!stream->definition) { /* only in a damaged store: verify says so */
-        free(stream->category);
+    if (!stream->definition) /* only in a damaged store: verify says so */
         return true;
-    }
     catalog->stream_count++;
-    return stream->category || !category || !*category;
+    return text_read(row_text(row, 3), &stream->category) &&
+           text_read(row_text(row, 5), &stream->topic);
 }
 
 static bool catalog_read(struct catalog *catalog, struct db *db, struct row *rows,
@@ -139,20 +144,34 @@ static bool catalog_read(struct catalog *catalog, struct db *db, struct row *row
     return step == NO;
 }
 
-static int catalog_order(const struct catalog_stream *stream, const char *name, int64_t deployment,
-                         const char *category, enum job_type type) {
-    int order = strcmp(stream->definition->name, name);
+/* What a stream is found by. */
+struct stream_key {
+    const char *name, *category, *topic; /* the last two may be NULL */
+    int64_t deployment;
+    enum job_type type;
+};
+
+static int text_order(const char *left, const char *right) {
+    return strcmp(left ? left : "", right ? right : "");
+}
+
+static int catalog_order(const struct catalog_stream *stream, const struct stream_key *key) {
+    int order = strcmp(stream->definition->name, key->name);
     if (order == 0)
-        order = (stream->deployment > deployment) - (stream->deployment < deployment);
+        order = (stream->deployment > key->deployment) - (stream->deployment < key->deployment);
     if (order == 0)
-        order = strcmp(stream->category ? stream->category : "", category ? category : "");
-    return order ? order : (stream->type > type) - (stream->type < type);
+        order = text_order(stream->category, key->category);
+    if (order == 0)
+        order = (stream->type > key->type) - (stream->type < key->type);
+    return order ? order : text_order(stream->topic, key->topic);
 }
 
 static int catalog_compare(const void *left, const void *right) {
     const struct catalog_stream *a = *(const struct catalog_stream *const *)left;
     const struct catalog_stream *b = *(const struct catalog_stream *const *)right;
-    return catalog_order(a, b->definition->name, b->deployment, b->category, b->type);
+    const struct stream_key key = {b->definition->name, b->category, b->topic, b->deployment,
+                                   b->type};
+    return catalog_order(a, &key);
 }
 
 static bool catalog_sort(struct catalog *catalog) {
@@ -179,7 +198,8 @@ bool catalog_refresh(struct store *store, struct error *error) {
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;
     struct row *streams = db_query(
-        db, error, "SELECT id, definition, deployment, category, type FROM stream ORDER BY id", "");
+        db, error,
+        "SELECT id, definition, deployment, category, type, topic FROM stream ORDER BY id", "");
     if (!catalog_read(catalog, db, streams, catalog_read_stream, error))
         return false;
     int64_t instances = 0;
@@ -233,13 +253,14 @@ const struct catalog_stream *catalog_stream(const struct catalog *catalog, int64
 const struct catalog_stream *catalog_find(struct catalog *catalog, const struct job *job,
                                           int64_t deployment) {
     size_t low = 0, high = catalog->stream_count;
-    if (catalog->last &&
-        catalog_order(catalog->last, job->handler, deployment, job->category, job->type) == 0)
+    const struct stream_key key = {job->handler, job->category, stream_topic(job), deployment,
+                                   job->type};
+    if (catalog->last && catalog_order(catalog->last, &key) == 0)
         return catalog->last;
     while (low < high) {
         size_t middle = (low + high) / 2;
         const struct catalog_stream *stream = catalog->by_key[middle];
-        int order = catalog_order(stream, job->handler, deployment, job->category, job->type);
+        int order = catalog_order(stream, &key);
         if (order == 0)
             return catalog->last = stream;
         if (order < 0)

@@ -27,6 +27,7 @@ struct catalog_stream {
     const struct catalog_definition *definition;
     enum job_type type;
     char *category; /* NULL: none */
+    char *topic;    /* under which workers outside ask for its jobs; NULL: none */
     int used;       /* of its ready jobs by the last acquisition that has read pages */
 };
 
@@ -37,7 +38,7 @@ struct catalog {
     size_t definition_count, stream_count;
     struct catalog_definition *definitions; /* by name */
     struct catalog_stream *streams;         /* by id */
-    const struct catalog_stream **by_key;   /* by name, deployment, category, type */
+    const struct catalog_stream **by_key;   /* by name, deployment, category, type, topic */
     const struct catalog_stream *last;      /* found by key last */
     bool instances;                         /* some instance is suspended */
     bool processes;                         /* some process, or a version of one, is */
@@ -56,6 +57,10 @@ const struct catalog_definition *catalog_definition(const struct catalog *catalo
                                                     const char *name);
 /* By id, or NULL. */
 const struct catalog_stream *catalog_stream(const struct catalog *catalog, int64_t id);
+/* The topic of a new job: of an activity what its process says, else what its name does. */
+static inline const char *stream_topic(const struct job *job) {
+    return job->topic ? job->topic : job_topic(job->handler);
+}
 const struct catalog_stream *catalog_find(struct catalog *catalog, const struct job *job,
                                           int64_t deployment);
 

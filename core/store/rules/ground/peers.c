@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "store/rules/ground/serves.h"
 #include "store/rules/ground/state.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ bool peers_refresh(struct store *store, struct error *error) {
                  "SELECT id, lease, state, coalesce(range_min, -9223372036854775807 - 1),"
                  " coalesce(range_max, 9223372036854775807), categories, settings, draining,"
                  " CASE WHEN boot=?2 THEN lease_boot END FROM executor"
-                 " WHERE state<>0 AND id<>?1",
+                 " WHERE state<>0 AND id<>?1 AND kind=0", /* a worker outside is no process */
                  "it", store->self.id, store_boot(store));
     enum answer step = rows && self_refresh(store, error) ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
@@ -164,14 +165,25 @@ static bool peer_works(const struct peer *peer, time_ms now) {
            lease_left(peer->lease, peer->lease_boot, now) > 0;
 }
 
+/* By what its jobs are served. */
+static bool peer_has(const struct peer *peer, const struct catalog_stream *stream) {
+    const struct catalog_definition *definition = stream->definition;
+    char topic[JOB_NAME_MAX + 16];
+    if (!peer->handlers)
+        return true;
+    snprintf(topic, sizeof topic, "topic/%s", stream->topic ? stream->topic : "");
+    if (stream->topic && !json_object_get(peer->handlers, topic))
+        return false;
+    return definition->process ? json_object_get(peer->processes, definition->process)
+                               : json_object_get(peer->handlers, definition->name);
+}
+
 static bool peer_takes(const struct peer *peer, const struct catalog_stream *stream,
                        const struct job *job) {
     bool in_range = job->priority >= peer->priority_min && job->priority <= peer->priority_max;
-    const char *process = stream->definition->process;
-    bool has = !peer->handlers || (process ? json_object_get(peer->processes, process)
-                                           : json_object_get(peer->handlers, job->handler));
-    return in_range && (stream->definition->reserved ||
-                        (has && serves_category(peer->categories, stream->category)));
+    return in_range &&
+           (stream->definition->reserved ||
+            (peer_has(peer, stream) && serves_category(peer->categories, stream->category)));
 }
 
 bool store_shared(const struct store *store, const struct job *job, time_ms now) {
@@ -197,5 +209,5 @@ bool store_sees_dead(struct store *store, time_ms now) {
 }
 
 bool store_sees_held(const struct store *store) {
-    return store->kind != STORE_MEMORY && !store->lanes_unheld;
+    return !store->lanes_unheld;
 }

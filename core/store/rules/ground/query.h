@@ -44,6 +44,7 @@ filter_add filter_text;
 #define IN_STREAM(row)                                                                             \
     row ".stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
 #define OF_CATEGORY(row) IN_STREAM(row) "nullif(s.category, '')"
+#define OF_TOPIC(row) IN_STREAM(row) "nullif(s.topic, '')"
 #define OF_DEPLOYMENT(row) IN_STREAM(row) "nullif(s.deployment, 0)"
 /* Adds " WHERE …" for all filters (may be NULL) of the table. Unknown names are refused with "did
  * you mean". */

@@ -39,6 +39,7 @@ static void row_whole(struct store *store, struct row *row, const struct catalog
         .type = stream->type,
         .handler = stream->definition->name,
         .category = stream->category,
+        .topic = stream->topic,
     };
     row_rest(store, row, job);
 }

@@ -46,6 +46,7 @@ enum answer row_job(struct store *store, int64_t id, struct job **job, struct er
 static inline void row_locked(const struct store *store, struct job *job) {
     job->owner = store->self.id;
     job->lock_owner = store->self.owner;
+    job->until = store->self.remote ? store->self.lease_until : 0;
     job->state = JOB_LOCKED;
     job->lock_expiration = store->self.lease_until;
 }

@@ -1,4 +1,5 @@
 #include "store/rules/ground/serves.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +48,24 @@ static bool serves_handler(const struct definitions *handlers,
                                : definitions_find(handlers, definition->name) != NULL;
 }
 
+bool serves_topic(const struct definitions *handlers, const char *topic) {
+    char name[JOB_NAME_MAX + 16];
+    snprintf(name, sizeof name, "topic/%s", topic);
+    return definitions_find(handlers, name) != NULL;
+}
+
+/* A worker outside asks for topics. An executor serves one whose handler its folder has. */
+static bool serves_work(const struct acquire *acquire, const struct catalog_stream *stream) {
+    const struct definitions *handlers = acquire->handlers;
+    if (acquire->topics)
+        return stream->topic && serves_category(acquire->topics, stream->topic);
+    return !handlers || (serves_handler(handlers, stream->definition) &&
+                         (!stream->topic || serves_topic(handlers, stream->topic)));
+}
+
 enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream) {
     const struct definitions *handlers = serves->acquire->handlers;
-    if (handlers && !serves_handler(handlers, stream->definition))
+    if (!serves_work(serves->acquire, stream))
         return SERVES_NOTHING;
     if (!stream->definition->reserved &&
         !serves_category(serves->acquire->categories, stream->category))

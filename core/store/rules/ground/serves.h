@@ -22,6 +22,8 @@ static inline bool serves_begin(struct serves *serves, struct store *store,
 /* How far a stream gets with an executor; who serves it has no objection left. */
 enum serves_stage { SERVES_NOTHING, SERVES_HANDLER, SERVES_CATEGORY, SERVES_STREAM };
 enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream);
+/* True if a folder with these handlers has one for the topic. */
+bool serves_topic(const struct definitions *handlers, const char *topic);
 bool serves_stream(const struct serves *serves, const struct catalog_stream *stream);
 /* `categories` NULL: all. */
 bool serves_category(const json_t *categories, const char *category);

@@ -50,13 +50,14 @@ struct rate_clock {
     struct rate_shift shifts[8];
 };
 
-/* The executor that this store has joined as. */
+/* The executor that this store has joined as; while it acts for a worker outside, that one. */
 struct self {
     int64_t id; /* 0: not joined */
     time_ms lease, lease_until;
     time_ms now;                   /* the latest it was told */
     bool steady;                   /* time passes by itself: its clock is the system's */
     bool draining;                 /* it takes nothing more */
+    bool remote;                   /* a worker outside: its locks end at lease_until */
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
 

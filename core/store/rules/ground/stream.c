@@ -16,10 +16,11 @@ const struct catalog_stream *stream_make(struct store *store, const struct job *
         return stream;
     if (!definition_make(store, job->handler, error) ||
         !db_run(&store->db, error,
-                "INSERT INTO stream(definition, deployment, category, type)"
-                " SELECT id, ?2, coalesce(?3, ''), ?4 FROM definition WHERE name=?1"
-                " ON CONFLICT DO NOTHING",
-                "titn", job->handler, deployment, job->category, (int)job->type))
+                "INSERT INTO stream(definition, deployment, category, type, topic)"
+                " SELECT id, ?2, coalesce(?3, ''), ?4, coalesce(?5, '') FROM definition"
+                " WHERE name=?1 ON CONFLICT DO NOTHING",
+                "titnt", job->handler, deployment, job->category, (int)job->type,
+                stream_topic(job)))
         return NULL;
     CRASH_POINT("stream_made");
     /* In this transaction the number moves once; a second change reads the tables again. */

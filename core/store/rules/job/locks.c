@@ -44,7 +44,9 @@ static bool locks_reap_job(struct store *store, const struct locks_free *what, s
                            struct error *error) {
     char message[80];
     struct job *job = NULL;
-    snprintf(message, sizeof message, "the process died %d time%s while this job ran",
+    snprintf(message, sizeof message,
+             what->remote ? "the worker was gone %d time%s before this job was done"
+                          : "the process died %d time%s while this job ran",
              (int)row->crashes, row->crashes == 1 ? "" : "s");
     const struct job_row old = *row;
     row->retries = 0;
@@ -86,7 +88,7 @@ static bool locks_crashed(struct store *store, const struct locks_free *what, st
 }
 
 static bool locks_has_crashed(const struct locks_free *what, const struct pair *lock) {
-    return what->blamed == lock->id ||
+    return what->remote || what->blamed == lock->id ||
            (what->slots && running_has(what->slots, lock->id, lock->token)) ||
            (what->counted && lock->begun);
 }
@@ -108,6 +110,15 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
         return false;
     return incident_place(store, &row, what->now, error) &&
            (!row.repeats || occurrence_left(store, &row, error));
+}
+
+bool lock_expire(struct store *store, const struct lock_late *late, time_ms now,
+                 struct error *error) {
+    const struct locks_free what = {.owner = late->owner, .remote = true, .now = now};
+    const struct pair lock = {.id = late->id, .token = late->token};
+    return locks_free_one(store, &what, &lock, error) &&
+           place_uncount(store, late->stream, late->token, error) &&
+           (!late->lane || place_release(store, late->lane, late->token, error));
 }
 
 bool locks_blame(struct store *store, const struct locks_free *what, struct error *error) {

@@ -134,6 +134,9 @@ static const struct filter job_filters[] = {
     {"without_tenant", "[BOOL]", "that have no tenant", filter_flag, "j.tenant IS NULL"},
     {"suspect", "[BOOL]", "that were locked on a machine that vanished", filter_flag, IS_SUSPECT},
     {"category", "NAME,…", "of these categories", filter_texts, OF_CATEGORY("j"), ")"},
+    {"topic", "NAME,…", "of these topics", filter_texts, OF_TOPIC("j"), ")"},
+    {"external", "[BOOL]", "that workers outside may ask for", filter_flag,
+     IN_STREAM("j") "s.topic<>'')"},
     {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
      IN_STREAM("j"), ")"},
     {"deployment", "ID,…", "of these deployments", filter_numbers, OF_DEPLOYMENT("j"), ")"},
@@ -170,6 +173,7 @@ static const struct filter job_filters[] = {
 #define BY_handler OF_STREAM("d.name")
 #define BY_type OF_STREAM("s.type")
 #define BY_category OF_STREAM("nullif(s.category, '')")
+#define BY_topic OF_STREAM("nullif(s.topic, '')")
 #define BY_definition OF_STREAM("d.id")
 #define BY_deployment OF_STREAM("nullif(s.deployment, 0)")
 #define BY_payload "CAST(j.payload AS TEXT)"
@@ -184,6 +188,7 @@ static const struct filter job_filters[] = {
 #define BY_stream NULL
 #define BY_lane_id NULL
 #define BY_owner NULL
+#define BY_until NULL
 #define BY_term NULL
 #define BY_config NULL
 #define BY_instance_id NULL

@@ -14,7 +14,7 @@
     " OR EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream"                  \
     " AND p.rank= ~j.priority AND p.place=j.place AND p.id=j.id)) THEN 'waiting' ELSE 'ready' END"
 
-#define LOCKED_UNTIL "CASE WHEN l.until>e.lease THEN l.until ELSE e.lease END"
+#define LOCKED_UNTIL "CASE WHEN l.until>e.lease OR e.kind=1 THEN l.until ELSE e.lease END"
 
 #define IS_SUSPECT "EXISTS(SELECT 1 FROM suspect x WHERE x.job=j.id)"
 

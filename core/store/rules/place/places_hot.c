@@ -98,8 +98,9 @@ bool place_park_run(struct store *store, const struct place_key *first,
 
 bool place_lock_row(struct db *db, const struct job *job, struct error *error) {
     return db_run(db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id);
+                  "INSERT INTO locked(id, token, owner, stream, lane, until)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+                  "iiiizz", job->id, job->token, job->owner, job->stream, job->lane_id, job->until);
 }
 
 bool place_lock(struct store *store, const struct job *job, struct error *error) {

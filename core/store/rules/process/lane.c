@@ -188,7 +188,8 @@ enum { EXPIRED_MAX = 1000 }; /* that go in one turn */
 static enum answer expired_next(struct store *store, time_ms now, struct lane_hold *hold,
                                 struct error *error) {
     struct row *row =
-        db_query(&store->db, error, "SELECT id, token FROM lane WHERE until<=?1 LIMIT 1", "i", now);
+        db_query(&store->db, error,
+                 "SELECT id, token FROM lane WHERE until<=?1 AND owner=0 LIMIT 1", "i", now);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;

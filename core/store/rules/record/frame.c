@@ -6,6 +6,7 @@
 /* Entries of a scope and of a token, by their index. */
 enum { SCOPE_ACTIVITY = 2, SCOPE_VARIABLES, SCOPE_MORE, SCOPE_LARGE, SCOPE_TYPES };
 enum { TOKEN_NUMBER, TOKEN_SCOPE, TOKEN_ACTIVITY, TOKEN_STATE, TOKEN_MORE };
+enum { TOKEN_VARIABLES = TOKEN_MORE + 1, TOKEN_LARGE };
 enum { BODY_RANGES = 3, RANGE_FIRST = 0, RANGE_COUNT };
 
 static bool add_place(json_t *at, const json_t *token, const json_t *activity, size_t size,
@@ -130,6 +131,52 @@ static bool add_all(json_t *places, const json_t *whole) {
         done = done && json_array_append_new(places, place_of(token, scopes)) == 0;
     json_array_foreach(scopes, i, scope)
         done = done && add_turns(places, scope, scopes);
+    return done;
+}
+
+/* The entry of the list that has this number; NULL: none. */
+static const json_t *entry_of(const json_t *list, int64_t number) {
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(list, i, entry) {
+        if (json_integer_value(json_array_get(entry, TOKEN_NUMBER)) == number)
+            return entry;
+    }
+    return NULL;
+}
+
+/* Adds those members of `from` whose names are neither in `into` nor in `other`. */
+static bool add_seen(json_t *into, const json_t *other, const json_t *from) {
+    const char *name;
+    json_t *value;
+    bool done = true;
+    json_object_foreach((json_t *)(uintptr_t)from, name, value) {
+        if (!json_object_get(into, name) && !json_object_get(other, name))
+            done = done && json_object_set(into, name, value) == 0;
+    }
+    return done;
+}
+
+static bool add_variables(json_t *variables, json_t *large, const json_t *whole, int64_t number) {
+    const json_t *scopes = json_object_get(whole, "scopes");
+    const json_t *entry = entry_of(json_object_get(whole, "tokens"), number);
+    bool done = !entry || (add_seen(variables, large, json_array_get(entry, TOKEN_VARIABLES)) &&
+                           add_seen(large, variables, json_array_get(entry, TOKEN_LARGE)));
+    number = entry ? json_integer_value(json_array_get(entry, TOKEN_SCOPE)) : number;
+    for (size_t i = 0; done && i < json_array_size(scopes); i++) {
+        entry = entry_of(scopes, number);
+        done = add_seen(variables, large, json_array_get(entry, SCOPE_VARIABLES)) &&
+               add_seen(large, variables, json_array_get(entry, SCOPE_LARGE));
+        number = json_integer_value(json_array_get(entry, TOKEN_SCOPE));
+    }
+    return done;
+}
+
+bool frame_variables(json_t *variables, json_t *large, const char *frame, int64_t number,
+                     struct error *error) {
+    json_t *whole = json_read(frame, strlen(frame), "frame", error);
+    bool done = whole && (add_variables(variables, large, whole, number) || error_no_memory(error));
+    json_decref(whole);
     return done;
 }
 

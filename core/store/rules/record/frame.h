@@ -12,6 +12,12 @@
  * frame. */
 bool frame_show(json_t *object, const char *frame, struct error *error);
 
+/* What a token sees: adds to `variables` its own and those of the scopes around it, the inner ones
+ * first, and to `large` the same of those that have rows of their own. A name that is in one of
+ * them stays as it is. `number`: in this frame. ERROR_DAMAGED: it is no frame. */
+bool frame_variables(json_t *variables, json_t *large, const char *frame, int64_t number,
+                     struct error *error);
+
 /* All tokens: [{ token, scope, activity, state, count, more, around }], with those that only watch
  * for events, whose `scope` is what they watch beside. `around`: the scopes that they lie in, from
  * the inside out. NULL: ERROR_DAMAGED. */

@@ -34,11 +34,13 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
 }
 
 /* An executor that has not said yet what it serves may serve anything. No handler is missing for a
- * process: who has its key has all of it, and the gap watch names the keys that nobody has. */
+ * process: who has its key has all of it, and the gap watch names the keys that nobody has. Nor is
+ * one for a topic, for which workers outside may ask. */
 static bool handlers_served(const struct store *store, const struct acquire *serves,
                             const struct catalog_definition *definition) {
     const char *name = definition->name;
-    if (definition->process || !serves->handlers || definitions_find(serves->handlers, name))
+    if (definition->process || job_topic(name) || !serves->handlers ||
+        definitions_find(serves->handlers, name))
         return true;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];

@@ -30,14 +30,17 @@ static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
 
 /* ---- one job ---- */
 
-/* Two of them at once would leave open which one kills the process. */
+/* Two of them at once would leave open which one kills the process. A worker outside is another
+ * process. */
 static enum answer taking_crashed(struct taking *taking, struct store *store, struct error *error) {
     int64_t one = 0;
     if (taking->crash_known)
         return taking->crash_runs ? YES : NO;
     enum answer found =
         db_value(&store->db, error, &one,
-                 "SELECT 1 FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes>0 LIMIT 1", "");
+                 "SELECT 1 FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes>0 AND NOT EXISTS"
+                 "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.kind=1) LIMIT 1",
+                 "");
     taking->crash_known = found != FAILED;
     taking->crash_runs = found == YES;
     return found;
@@ -56,7 +59,7 @@ static enum answer taking_allowed(struct taking *taking, struct store *store,
         if (deferred != DEFERRED_NOT)
             return deferred == DEFERRED && taking_remove(store, cursor, error) ? NO : FAILED;
     }
-    if (job->crashes == 0)
+    if (job->crashes == 0 || store->self.remote)
         return YES;
     enum answer crashed = taking_crashed(taking, store, error);
     return answer_not(crashed);
@@ -256,6 +259,8 @@ static enum verdict taking_shared(struct taking *taking, struct store *store,
 static enum answer taking_spares(struct taking *taking, struct store *store,
                                  const struct cursor *cursor, struct error *error) {
     struct known_lane *lane = lane_set_find(&taking->known, cursor->head.lane);
+    if (store->self.remote)
+        return NO;
     if (cursor->lane || lane->spares || lane->owner != store->self.id || store->marks.until)
         return NO;
     lane->spares = true;

@@ -89,8 +89,9 @@ bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, st
     *reaped = (struct store_reaped){0};
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
-    bool done =
-        reap_all(store, now, reaped, &changed, error) && lanes_expire(store, now, &changed, error);
+    bool done = reap_all(store, now, reaped, &changed, error) &&
+                work_expire_lanes(store, now, &changed, error) &&
+                lanes_expire(store, now, &changed, error);
     if (done && changed) { /* a lane that is free shows what was parked, not what stood ready */
         store->ring.everybody = true;
         capacity_blind(store);

@@ -58,6 +58,8 @@ bool work_settle_end(struct store *store, struct error *error);
 enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                       time_ms now, struct error *error);
 bool work_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
+/* Frees the locks of workers outside that have run out, and for whose lanes jobs wait. */
+bool work_expire_lanes(struct store *store, time_ms now, bool *changed, struct error *error);
 bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                   struct job **jobs, int *count, bool *more, struct error *error);
 bool work_best(struct store *store, const struct acquire *acquire, time_ms now,

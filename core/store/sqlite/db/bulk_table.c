@@ -147,8 +147,8 @@ bool bulk_table_write(struct store *store, struct bulk *bulk, enum bulk_kind kin
                        " SELECT stream, rank, place, id, lane_id, plain FROM bulk",
         [BULK_TIMER] = "INSERT OR FAIL INTO timer(due, id, stream, rank, lane)"
                        " SELECT due, id, stream, rank, lane_id FROM bulk",
-        [BULK_LOCKED] = "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"
-                        " SELECT id, token, owner, stream, lane_id FROM bulk",
+        [BULK_LOCKED] = "INSERT OR FAIL INTO locked(id, token, owner, stream, lane, until)"
+                        " SELECT id, token, owner, stream, lane_id, until FROM bulk",
         [BULK_ENDED_SHORT] = INSERT_ENDED ") SELECT " ENDING " FROM endings",
         [BULK_ENDED_PLAIN] = INSERT_ENDED ", " MORE ") SELECT " ENDING ", " MORE " FROM endings",
         [BULK_ENDED_LANE] = INSERT_ENDED ", lane_key) SELECT " ENDING ", lane_key FROM endings",

@@ -1,0 +1,47 @@
+/* outside.h - work for programs elsewhere: a worker outside fetches jobs of topics, and hands back
+ * what became of them (rules §24). All of it stands in the open transaction.
+ *
+ * Such a worker has a row among the executors, and no process that anybody looks at. A lock of its
+ * ends by its own call, or behind `until`: by a fetch of the topic, or by a turn that has a job for
+ * the lane. */
+#ifndef MOONSHIFT_STORE_OUTSIDE_H
+#define MOONSHIFT_STORE_OUTSIDE_H
+
+#include "store/store.h"
+
+#define FETCH_MAX 1000 /* jobs in one fetch */
+
+/* What a worker outside asks for, and how long it keeps what it gets. */
+struct fetch {
+    const char *worker; /* borrowed from the question, as all texts of it are */
+    json_t *topics;     /* an array of names, without one twice; owned */
+    json_t *locks;      /* { name = ms }: how long jobs of each topic are locked; owned */
+    time_ms lock;       /* of those for which it is 0 */
+    int64_t min, max;   /* priorities, inclusive */
+    int most;           /* jobs */
+};
+
+/* Locks the best jobs of the topics for the worker. *jobs: the caller's, with the frames of
+ * instances. */
+bool store_fetch(struct store *store, const struct fetch *fetch, const struct acquire *order,
+                 time_ms now, struct job **jobs, struct error *error);
+
+/* The job as it is, locked by a worker outside with this token; the caller's. NO: its lock is lost,
+ * or it was another worker's than this one. */
+enum answer store_fetched(struct store *store, const char *worker, int64_t id, int64_t token,
+                          struct job **job, struct error *error);
+
+/* The variables that the activity of a fetched job sees, as an object; null for a job that belongs
+ * to no instance. NULL: error. */
+json_t *store_variables_seen(struct store *store, const struct job *job, struct error *error);
+
+/* Settles what one worker hands back, and ends what is kept of it: store_settle_bulk, store_settle
+ * for each, store_settle_end. Each outcome says what came of it. */
+bool store_settle_outside(struct store *store, struct outcome *outcomes, time_ms now,
+                          struct error *error);
+
+/* The worker keeps the job until then. */
+bool store_extend_outside(struct store *store, const struct job *job, time_ms until,
+                          struct error *error);
+
+#endif

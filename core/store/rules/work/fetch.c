@@ -1,0 +1,241 @@
+/* fetch.c - jobs for workers outside: locked, kept longer, handed back (rules §24). While the store
+ * acts for such a worker it stands in for the joined executor: its number owns what is locked, and
+ * its locks end by themselves. */
+#include "base/json.h"
+#include "store/outside.h"
+#include "store/rules/fleet/remote.h"
+#include "store/rules/ground/serves.h"
+#include "store/rules/job/locks.h"
+#include "store/rules/place/mark.h"
+#include "store/rules/place/places.h"
+#include "store/rules/process/frame_page.h"
+#include "store/rules/process/large_value.h"
+#include "store/rules/record/frame.h"
+#include "store/rules/work/work.h"
+#include <string.h>
+
+enum { PROMOTED = 1000 };          /* timers that a fetch makes ready, at most */
+enum { LANES_EXPIRED_MAX = 1000 }; /* locks that one turn takes away */
+
+/* ---- locks that have run out ---- */
+
+/* One of them; NO: there is none. */
+static enum answer late_read(struct store *store, struct row *row, struct lock_late *late,
+                             struct error *error) {
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step;
+    *late = (struct lock_late){row_int(row, 0), row_int(row, 1), row_int(row, 2), row_int(row, 3),
+                               row_int(row, 4)};
+    row_done(row);
+    return YES;
+}
+
+#define LATE "SELECT k.id, k.token, k.owner, k.stream, k.lane FROM "
+
+static enum answer late_of_stream(struct store *store, int64_t stream, time_ms now,
+                                  struct lock_late *late, struct error *error) {
+    return late_read(store,
+                     db_query(&store->db, error,
+                              LATE "locked k WHERE k.stream=?1 AND k.until<=?2 AND " IS_REMOTE(
+                                  "k.owner") " ORDER BY k.until LIMIT 1",
+                              "ii", stream, now),
+                     late, error);
+}
+
+/* Of the streams that the worker asks for, as many as it wants jobs. */
+static bool expire_topics(struct store *store, const json_t *topics, int most, time_ms now,
+                          struct error *error) {
+    struct lock_late late;
+    for (size_t i = 0; i < store->catalog.stream_count; i++) {
+        const struct catalog_stream *stream = &store->catalog.streams[i];
+        enum answer found = NO;
+        const int64_t id = stream->id;
+        if (!stream->topic || !serves_category(topics, stream->topic))
+            continue;
+        while (most > 0 && (found = late_of_stream(store, id, now, &late, error)) == YES) {
+            if (!lock_expire(store, &late, now, error))
+                return false;
+            most--;
+        }
+        if (found == FAILED)
+            return false;
+    }
+    return true;
+}
+
+bool work_expire_lanes(struct store *store, time_ms now, bool *changed, struct error *error) {
+    struct lock_late late;
+    enum answer found = NO;
+    for (int i = 0; i < LANES_EXPIRED_MAX; i++) {
+        struct row *row = db_query(
+            &store->db, error,
+            LATE "lane l JOIN locked k ON k.lane=l.id AND k.token=l.token WHERE l.until<=?1"
+                 " AND l.owner<>0 AND EXISTS(SELECT 1 FROM parked p WHERE p.lane=l.id) LIMIT 1",
+            "i", now);
+        if ((found = late_read(store, row, &late, error)) != YES)
+            break;
+        if (!lock_expire(store, &late, now, error))
+            return false;
+        *changed = true;
+    }
+    return found != FAILED;
+}
+
+/* ---- as somebody else ---- */
+
+/* The store acts for the worker, until act_end. */
+static struct self act(struct store *store, const struct self *worker) {
+    const struct self own = store->self;
+    marks_forget(store);
+    store->self = *worker;
+    return own;
+}
+
+/* A rollback inside has said that the lease is not to be relied on. */
+static void act_end(struct store *store, const struct self *own) {
+    const bool lost = store->self.lease_until == INT64_MIN;
+    store->self = *own;
+    if (lost)
+        store->self.lease_until = INT64_MIN;
+}
+
+/* ---- fetching ---- */
+
+/* Gives the job the lock of its topic, and its lane the same end. */
+static bool taken_until(struct store *store, const struct fetch *fetch, struct job *job,
+                        time_ms now, struct error *error) {
+    const time_ms until = now + json_int(fetch->locks, job->topic);
+    const bool other = until != job->until;
+    job->until = job->lock_expiration = until;
+    return (!other || place_extend(store, job->id, job->token, until, error)) &&
+           (!job->lane_id || place_hold_on(store, job->lane_id, job->token, until, error));
+}
+
+static bool taken_all(struct store *store, const struct fetch *fetch, struct job *jobs, time_ms now,
+                      struct error *error) {
+    for (struct job *job = jobs; job; job = job->next)
+        if (!taken_until(store, fetch, job, now, error))
+            return false;
+    return true;
+}
+
+static bool take(struct store *store, const struct fetch *fetch, const struct acquire *order,
+                 const struct self *worker, time_ms now, struct job **jobs, struct error *error) {
+    struct acquire acquire = *order;
+    struct capacity *capacity = store->open.capacity;
+    int count = 0;
+    bool more = false;
+    acquire.want = acquire.idle = fetch->most;
+    acquire.lane_run = 1; /* of one lane one at a time */
+    acquire.priority_min = fetch->min;
+    acquire.priority_max = fetch->max;
+    acquire.topics = fetch->topics;
+    acquire.categories = NULL;
+    acquire.deployment_aware = false;
+    store->open.capacity = NULL;
+    const struct self own = act(store, worker);
+    bool done = work_acquire(store, &acquire, now, jobs, &count, &more, error);
+    act_end(store, &own);
+    store->open.capacity = capacity;
+    return done && taken_all(store, fetch, *jobs, now, error);
+}
+
+bool store_fetch(struct store *store, const struct fetch *fetch, const struct acquire *order,
+                 time_ms now, struct job **jobs, struct error *error) {
+    struct self worker;
+    int promoted = 0;
+    *jobs = NULL;
+    bool done = remote_join(store, fetch->worker, fetch->topics, fetch->lock, now, &worker, error);
+    done = done && expire_topics(store, fetch->topics, fetch->most, now, error);
+    done = done && work_promote(store, now, PROMOTED, &promoted, error) &&
+           take(store, fetch, order, &worker, now, jobs, error);
+    if (!done) {
+        job_free_list(*jobs);
+        *jobs = NULL;
+    }
+    return done;
+}
+
+/* ---- what it holds ---- */
+
+/* The lock as its row says; *owner 0: there is none. */
+static bool lock_read(struct store *store, const char *worker, int64_t id, struct job *lock,
+                      struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT l.owner, l.until, e.name FROM locks l JOIN executor e ON e.id=l.owner"
+                 " WHERE l.id=?1 AND l.token=?2 AND e.kind=1",
+                 "ii", id, lock->token);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO;
+    if (!worker || strcmp(row_text(row, 2), worker) == 0)
+        lock->owner = row_int(row, 0);
+    lock->until = row_int(row, 1);
+    row_done(row);
+    return true;
+}
+
+enum answer store_fetched(struct store *store, const char *worker, int64_t id, int64_t token,
+                          struct job **job, struct error *error) {
+    struct job lock = {.token = token};
+    *job = NULL;
+    if (!lock_read(store, worker, id, &lock, error))
+        return FAILED;
+    enum answer found = lock.owner ? row_job(store, id, job, error) : NO;
+    if (found != YES)
+        return found;
+    (*job)->token = token;
+    (*job)->owner = lock.owner;
+    (*job)->until = (*job)->lock_expiration = lock.until;
+    return frames_attach(store, job, error) ? YES : FAILED;
+}
+
+bool store_extend_outside(struct store *store, const struct job *job, time_ms until,
+                          struct error *error) {
+    return place_extend(store, job->id, job->token, until, error) &&
+           (!job->lane_id || place_hold_on(store, job->lane_id, job->token, until, error));
+}
+
+/* A turn that stands outside of the frame of its instance sees what is around it as well. */
+static bool variables_add(const struct job *job, json_t *variables, json_t *large,
+                          struct error *error) {
+    const int64_t turn = turn_of_token(job->execution);
+    const int64_t number = turn ? -job->execution - (turn << TURN_BITS) : job->execution;
+    return frame_variables(variables, large, job->frame, number, error) &&
+           (!job->around || frame_variables(variables, large, job->around, job->body_token, error));
+}
+
+json_t *store_variables_seen(struct store *store, const struct job *job, struct error *error) {
+    if (!job->frame)
+        return json_null();
+    json_t *variables = json_object(), *large = json_object();
+    bool done = (variables && large) || error_no_memory(error);
+    done = done && variables_add(job, variables, large, error) &&
+           (!json_object_size(large) ||
+            large_values_show(store, variables, job->instance_id, large, error));
+    json_decref(large);
+    return json_kept(variables, done);
+}
+
+/* ---- handing back ---- */
+
+static bool settle_all(struct store *store, struct outcome *outcomes, time_ms now,
+                       struct error *error) {
+    if (!work_settle_bulk(store, outcomes, error))
+        return false;
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
+        if (!work_settle(store, outcome, now, &outcome->settled, error))
+            return false;
+    return work_settle_end(store, error);
+}
+
+bool store_settle_outside(struct store *store, struct outcome *outcomes, time_ms now,
+                          struct error *error) {
+    const struct self worker = {.id = outcomes->job->owner, .now = now, .remote = true};
+    const struct self own = act(store, &worker);
+    bool done = settle_all(store, outcomes, now, error);
+    act_end(store, &own);
+    return done;
+}

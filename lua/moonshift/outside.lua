@@ -1,0 +1,72 @@
+-- Work for programs elsewhere: a worker outside fetches jobs of topics, and hands back what became
+-- of them.
+local options = require "moonshift.options"
+
+--- What a worker outside asks for.
+---@class moonshift.fetch_options
+---@field worker string its name
+---@field topics (string|{ topic: string, lock?: string })[] names, some with a lock of their own
+---@field max? integer jobs, 1 to 1 000 (1)
+---@field lock? string a span such as "PT5M"; else the handler's `timeout`, else `lock_time`
+---@field priority? table the least and the highest one, `moonshift.null` for any
+
+--- What workers outside hand back.
+---@class moonshift.settle_options
+---@field outcomes moonshift.handed_back[] at most 1 000
+---@field worker? string only locks of this worker count
+---@field fetch? moonshift.fetch_options what is fetched in the same transaction
+
+--- One job that a worker outside hands back.
+---@class moonshift.handed_back
+---@field id integer of the job
+---@field token integer that came with it
+---@field outcome "complete"|"fail"|"error"|"snooze"|"extend"|"release"
+---@field result? any of `complete`: a JSON value
+---@field variables? table of `complete` and `error` in a process: set in the instance
+---@field message? string of `fail` and `error`
+---@field stack? string of `fail`
+---@field permanent? boolean of `fail`: no more runs
+---@field retries? integer of `fail`: so many runs are left, whatever the definition says
+---@field in? string of `snooze`, and of `fail`: a span until the next run
+---@field code? string of `error`: a BPMN error
+---@field lock? string of `extend`: the lock ends after this span from now
+
+--- What came of it.
+---@class moonshift.settled
+---@field outcomes moonshift.verdict[] in the order of what was handed back
+---@field jobs? moonshift.fetched_job[] what `fetch` gave
+
+---@class moonshift.verdict
+---@field id integer
+---@field outcome string
+---@field code? moonshift.code of what was refused, and changed nothing
+---@field message? string why
+
+--- A job with the worker that has fetched it.
+---@class moonshift.fetched_job: moonshift.job_row
+---@field variables? table what the activity of an instance sees
+
+---@class moonshift.engine
+local Engine = {}
+
+--- Locks jobs of topics for a worker outside, the best first. Each belongs to the worker until its
+--- lock ends. Then the next fetch of its topic may give it to another one.
+---@param given moonshift.fetch_options
+---@return moonshift.fetched_job[]? jobs nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:fetch(given)
+  return self.core:fetch(options.value(given, "the options", "object"))
+end
+
+--- Takes back what a worker outside has done, in one transaction. What moves an instance of a
+--- process is written by itself.
+---@param given moonshift.settle_options
+---@return moonshift.settled? settled verdicts, and the jobs of `fetch`; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:settle(given)
+  return self.core:settle(options.value(given, "the options", "object"))
+end
+
+return Engine

@@ -1,0 +1,311 @@
+-- Work for programs elsewhere: workers outside fetch jobs of topics and hand back what became of
+-- them.
+local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
+local testing = require "moonshift.testing"
+
+describe("a worker outside", function()
+  local engine, handlers, ran
+
+  before_each(function()
+    ran = {}
+    handlers = {}
+    function handlers.note(job)
+      ran[#ran + 1] = job.payload.n
+    end
+    engine = testing.engine { handlers = handlers }
+  end)
+
+  after_each(engines.clean)
+
+  local function open(settings)
+    engine:close()
+    settings.handlers = handlers
+    engine = testing.engine(settings)
+  end
+
+  local function make(n, options)
+    return (assert(engine:enqueue("topic/ocr", { n = n }, options)))
+  end
+
+  local function fetch(worker, max, more)
+    local given = { worker = worker, topics = { "ocr" }, max = max or 10, lock = "PT1M" }
+    for key, value in pairs(more or {}) do
+      given[key] = value
+    end
+    return assert(engine:fetch(given))
+  end
+
+  local function numbers(jobs)
+    local list = {}
+    for i, job in ipairs(jobs) do
+      list[i] = job.payload.n
+    end
+    return list
+  end
+
+  -- Hands one job back; the code of a refusal, or nil.
+  local function hand(job, outcome, more)
+    local one = { id = job.id, token = job.token, outcome = outcome }
+    for key, value in pairs(more or {}) do
+      one[key] = value
+    end
+    local settled = assert(engine:settle { outcomes = { one } })
+    return settled.outcomes[1].code, settled.outcomes[1].message
+  end
+
+  local function outcomes()
+    local list = {}
+    for i, entry in ipairs(engine:log():list()) do
+      list[i] = entry.outcome
+    end
+    table.sort(list)
+    return list
+  end
+
+  it("gets the jobs of its topics, the best first, and nobody else gets them", function()
+    make(1)
+    make(2, { priority = 5 })
+    engine:enqueue("topic/mail", { n = 3 })
+    engine:enqueue("note", { n = 4 })
+    local jobs = fetch("w1")
+    assert.same({ 2, 1 }, numbers(jobs))
+    assert.equal("ocr", jobs[1].topic)
+    assert.equal("2026-01-01T00:01:00.000Z", jobs[1].lock_expiration)
+    assert.same({}, fetch("w2"))
+    engine:drain()
+    assert.same({ 4 }, ran)
+    assert.equal("ready", engine:jobs({ topic = "mail" }):one().state)
+    assert.equal(3, engine:jobs({ external = true }):count())
+  end)
+
+  it("gets at most so many, of a range of priorities", function()
+    for n = 1, 5 do
+      make(n, { priority = n })
+    end
+    assert.same({ 5, 4 }, numbers(fetch("w1", 2)))
+    assert.same({ 1 }, numbers(fetch("w1", 10, { priority = { moonshift.null, 1 } })))
+  end)
+
+  it("completes with a result", function()
+    local id = make(1)
+    local job = fetch("w1")[1]
+    assert.is_nil(hand(job, "complete", { result = { pages = 3 } }))
+    local entry = engine:log({ job = id, outcome = "successful" }):one()
+    assert.same({ pages = 3 }, entry.result)
+    assert.match("^w1/%d+$", entry.executor)
+    assert.is_nil(engine:job(id))
+    assert.equal("conflict", (hand(job, "complete")))
+  end)
+
+  it("fails as its definition says, or as it says itself", function()
+    local id = make(1)
+    assert.is_nil(hand(fetch("w1")[1], "fail", { message = "no paper", stack = "a\nb" }))
+    local job = engine:job(id)
+    assert.same({ 2, "no paper", "a\nb" }, { job.retries, job.message, job.stack })
+    assert.same({}, fetch("w1"))
+    engine:advance "PT1M"
+    assert.is_nil(hand(fetch("w1")[1], "fail", { message = "x", retries = 7, ["in"] = "PT1H" }))
+    job = engine:job(id)
+    assert.same({ 7, "2026-01-01T01:01:00.000Z" }, { job.retries, job.due })
+    assert.same({}, fetch("w1"))
+    engine:advance "PT1H"
+    assert.is_nil(hand(fetch("w1")[1], "fail", { message = "no use", permanent = true }))
+    assert.same({ "dead", 1 }, { engine:job(id).state, engine:incidents({ job = id }):count() })
+  end)
+
+  it("gives back, puts off and keeps longer", function()
+    local id = make(1)
+    local job = fetch("w1")[1]
+    assert.is_nil(hand(job, "extend", { lock = "PT1H" }))
+    assert.equal("2026-01-01T01:00:00.000Z", engine:job(id).lock_expiration)
+    engine:advance "PT30M"
+    assert.same({}, fetch("w2"))
+    assert.is_nil(hand(job, "release"))
+    job = fetch("w2")[1]
+    assert.same({ 1, 3, 0 }, { job.attempt, job.retries, job.crashes })
+    assert.is_nil(hand(job, "snooze", { ["in"] = "PT10M" }))
+    assert.same({ "scheduled", "2026-01-01T00:40:00.000Z" },
+      { engine:job(id).state, engine:job(id).due })
+  end)
+
+  it("that is late completes if nobody has taken over, else it is refused", function()
+    make(1)
+    local late = fetch("w1")[1]
+    engine:advance "PT2M"
+    engine:turn()
+    assert.is_nil(hand(late, "complete"))
+    make(2)
+    late = fetch("w1")[1]
+    engine:advance "PT2M"
+    local taken = fetch("w2")[1]
+    assert.same({ 2, 1 }, { taken.payload.n, taken.crashes })
+    for _, outcome in ipairs { "complete", "fail", "release" } do
+      local code, message = hand(late, outcome)
+      assert.equal("conflict", code)
+      assert.match("its lock is lost", message)
+    end
+    assert.equal("conflict", (hand(late, "extend", { lock = "PT1H" })))
+    assert.is_nil(hand(taken, "complete"))
+  end)
+
+  it("that names another one's lock is refused", function()
+    make(1)
+    local job = fetch("w1")[1]
+    local settled = assert(engine:settle { worker = "w2", outcomes = {
+      { id = job.id, token = job.token, outcome = "complete" } } })
+    assert.equal("conflict", settled.outcomes[1].code)
+    assert.equal("locked", engine:job(job.id).state)
+  end)
+
+  it("that is gone too often leaves a dead job, and others with crashes run", function()
+    local id, other = make(1), make(2)
+    for _ = 1, 2 do
+      assert.equal(2, #fetch("w1"))
+      engine:advance "PT2M"
+    end
+    assert.equal(2, #fetch("w1")) -- at once, though both have crashed before
+    engine:advance "PT2M"
+    assert.same({}, fetch("w1"))
+    for _, one in ipairs { id, other } do
+      local job = engine:job(one)
+      assert.same({ "dead", "the worker was gone 3 times before this job was done" },
+        { job.state, job.message })
+      assert.equal("workerDied", engine:incidents({ job = one }):one().type)
+    end
+  end)
+
+  it("that has crashed holds up no job of an executor that has crashed", function()
+    make(1)
+    fetch("w1")
+    engine:advance "PT2M"
+    local job = fetch("w1")[1]
+    assert.equal(1, job.crashes)
+    local id = engine:enqueue("note", { n = 9 })
+    engine.core:command({ verb = "retry", ids = { id } })
+    engine:drain()
+    assert.same({ 9 }, ran)
+  end)
+
+  it("has a lane until it hands back, or a job of the lane waits and its lock has ended", function()
+    make(1, { lane = "a" })
+    engine:enqueue("note", { n = 2 }, { lane = "a" })
+    make(3, { lane = "a" })
+    local job = fetch("w1")[1]
+    assert.equal(1, job.payload.n)
+    engine:drain()
+    assert.same({}, ran)
+    engine:advance "PT2M"
+    engine:drain()
+    assert.same({ 2 }, ran)
+    assert.equal("conflict", (hand(job, "complete")))
+    job = fetch("w1")[1]
+    assert.same({ 1, 1 }, { job.payload.n, job.crashes })
+    assert.same({}, fetch("w2"))
+    assert.is_nil(hand(job, "complete"))
+    assert.same({ 3 }, numbers(fetch("w2")))
+  end)
+
+  it("keeps its lane beyond its lock while no job waits for it", function()
+    make(1, { lane = "a" })
+    local job = fetch("w1")[1]
+    engine:advance "PT2M"
+    engine:drain()
+    assert.is_nil(hand(job, "complete"))
+  end)
+
+  it("counts against a limit", function()
+    make(1)
+    make(2)
+    engine:definition("topic/ocr"):override_limit { cluster = 1 }
+    assert.same({ 1 }, numbers(fetch("w1")))
+    assert.same({}, fetch("w1"))
+  end)
+
+  it("has an end for each of two hundred locks of one fetch", function()
+    for n = 1, 200 do
+      make(n)
+    end
+    assert.equal(200, #fetch("w1", 200))
+    for _, job in ipairs(engine:jobs({ locked = true }):list()) do
+      assert.equal("2026-01-01T00:01:00.000Z", job.lock_expiration)
+    end
+    engine:advance "PT2M"
+    assert.equal(200, #fetch("w2", 200))
+    assert.equal(0, engine:jobs({ owner = "w1" }):count())
+  end)
+
+  it("settles many as one, and fetches with it", function()
+    for n = 1, 100 do
+      make(n)
+    end
+    local jobs, list = fetch("w1", 50), {}
+    for i, job in ipairs(jobs) do
+      list[i] = { id = job.id, token = job.token, outcome = i % 10 == 0 and "fail" or "complete",
+        message = i % 10 == 0 and "tenth" or nil }
+    end
+    list[3].token = list[3].token + 1000
+    local settled = assert(engine:settle { worker = "w1", outcomes = list,
+      fetch = { worker = "w1", topics = { "ocr" }, max = 20, lock = "PT1M" } })
+    assert.equal("conflict", settled.outcomes[3].code)
+    assert.is_nil(settled.outcomes[4].code)
+    assert.equal(20, #settled.jobs)
+    assert.equal(44, engine:log({ outcome = "successful" }):count())
+    assert.equal(5, engine:log({ outcome = "failed" }):count())
+    assert.equal(21, engine:jobs({ locked = true }):count())
+  end)
+
+  it("is suspended with its job, and may not complete it then", function()
+    local id = make(1)
+    local job = fetch("w1")[1]
+    engine:suspend(id)
+    assert.equal("conflict", (hand(job, "complete")))
+    engine:activate(id)
+    assert.is_nil(hand(fetch("w1")[1], "complete"))
+  end)
+
+  it("is told what is wrong with its words", function()
+    local function refused(given, pattern)
+      local jobs, message, code = engine:fetch(given)
+      assert.is_nil(jobs)
+      assert.equal("invalid", code)
+      assert.match(pattern, message, 1, true)
+    end
+    refused({ topics = { "ocr" } }, "worker ?: expected a text of 1 to 255 bytes")
+    refused({ worker = "w", topics = {} }, "expected a list of topics")
+    refused({ worker = "w", topics = { "a", "a" } }, "expected each topic once")
+    refused({ worker = "w", topics = { "a" }, lock = "PT0S" }, "expected more than nothing")
+    refused({ worker = "w", topics = { "a" }, max = 1001 }, "a whole number from 1 to 1000")
+    refused({ worker = "w", topics = { "a" }, loc = "PT1M" }, 'unknown key "loc"')
+    local wrong = { id = 1, token = 1, outcome = "done" }
+    local settled, message = engine:settle { outcomes = { wrong } }
+    assert.is_nil(settled)
+    assert.match('outcome 1: unknown outcome "done"', message, 1, true)
+  end)
+
+  it("stands among the executors with its topics, and its jobs say so", function()
+    local id = make(1)
+    local row = engine:executors()
+    assert.match("topic \"ocr\"", (engine:why(id)), 1, true)
+    fetch("w1", 1)
+    row = engine:executors({ gone = true })[#row + 1]
+    assert.same({ "w1", "live", { "ocr" } }, { row.name, row.state, row.topics })
+    assert.match("is being worked on by the worker w1/", (engine:why(id)), 1, true)
+    make(2)
+    assert.equal("next", select(2, engine:why(2)).reason)
+    engine:advance "PT2H"
+    assert.match("whose lock expired at", (engine:why(id)), 1, true)
+    assert.match("has not been heard of since", (engine:why(2)), 1, true)
+  end)
+
+  it("of a topic whose handler the folder has shares the jobs with the executor", function()
+    handlers["topic/ocr"] = handlers.note
+    open {}
+    make(1)
+    make(2)
+    assert.same({ 1 }, numbers(fetch("w1", 1)))
+    engine:drain()
+    assert.same({ 2 }, ran)
+    assert.same({ "created", "created", "successful" }, outcomes())
+  end)
+end)
