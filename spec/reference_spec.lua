@@ -165,7 +165,7 @@ describe("the annotations", function()
   it("are of every field and method of an activity, as its handler sees it", function()
     local text = source.read("lua/moonshift/process/calls.lua")
     local own, said = { Fields = {}, Methods = {} }, classes["moonshift.activity"]
-    for kind, name in text:gmatch("\nfunction (%u%l+)%.([%l_]+)%(call") do
+    for kind, name in text:gmatch("\nfunction (%u%l+)%.(%l[%l_]*)%(call") do
       own[kind][name] = true
     end
     own.Methods.throw = true

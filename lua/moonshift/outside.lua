@@ -51,22 +51,22 @@ local Engine = {}
 
 --- Locks jobs of topics for a worker outside, the best first. Each belongs to the worker until its
 --- lock ends. Then the next fetch of its topic may give it to another one.
----@param given moonshift.fetch_options
+---@param what moonshift.fetch_options
 ---@return moonshift.fetched_job[]? jobs nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
-function Engine:fetch(given)
-  return self.core:fetch(options.value(given, "the options", "object"))
+function Engine:fetch(what)
+  return self.core:fetch(options.value(what, "the options", "object"))
 end
 
 --- Takes back what a worker outside has done, in one transaction. What moves an instance of a
 --- process is written by itself.
----@param given moonshift.settle_options
+---@param what moonshift.settle_options
 ---@return moonshift.settled? settled verdicts, and the jobs of `fetch`; nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
-function Engine:settle(given)
-  return self.core:settle(options.value(given, "the options", "object"))
+function Engine:settle(what)
+  return self.core:settle(options.value(what, "the options", "object"))
 end
 
 return Engine

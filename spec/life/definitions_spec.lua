@@ -200,7 +200,7 @@ describe("what a listener sets on the product's own definitions", function()
 
   it("holds for stock types, and after a batch was activated without its seed", function()
     open()
-    local ids = { engine:enqueue("work", nil, { after = "P1D" }) }
+    local ids = { (engine:enqueue("work", nil, { after = "P1D" })) }
     local id = engine:batch { type = "set-job-priority", ids = ids, config = { priority = 3 } }
     local batch = engine:batch(id)
     batch:suspend()

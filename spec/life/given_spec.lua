@@ -17,7 +17,8 @@ local ENGINE = {
   recalculate_due = { 1 }, register = { 1 }, resolve = { 1 }, retry = { 1 },
   set_cycle = { 1, "R/PT1H" },
   set_due = { 1, "2030-01-01" }, set_priority = { 1, 5 }, set_retries = { 1, 2 },
-  modify_instance = { 1, {} }, restart_instance = { 1, {} }, signal = { "s", {} },
+  migrate_instance = { 1, {} }, migration_plan = { "p", 1, 2 }, modify_instance = { 1, {} },
+  restart_instance = { 1, {} }, signal = { "s", {} },
   set_variables = { 1, {} }, start = { "p" }, suspend = { 1 }, suspend_instance = { "x" },
   suspend_process = { "p" }, throw = { 1, "c" }, unregister = { 1 },
 }

@@ -360,7 +360,7 @@ end
 -- ---- doing ----
 
 local LISTS = { "instances", "left", "jobs", "subscriptions", "tasks", "trail", "messages",
-  "signals", "searched", "values", "turns", "bodies" }
+  "signals", "searched", "values", "turns", "bodies", "moves" }
 
 -- walk(cause, host) -> unit, not yet written; a list that it lacks is empty
 function Driver:walk(cause, host)

@@ -1,7 +1,7 @@
-#include "engine/settle_list.h"
+#include "engine/outside/settle_list.h"
 #include "base/json.h"
-#include "engine/fetch.h"
-#include "engine/handed_back.h"
+#include "engine/outside/fetch.h"
+#include "engine/outside/handed_back.h"
 #include <stdlib.h>
 #include <string.h>
 
