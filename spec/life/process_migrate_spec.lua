@@ -233,3 +233,90 @@ describe("a migration of an instance", function()
     assert.matches("at c: no pair leads from c", told)
   end)
 end)
+
+describe("instance migrate", function()
+  local place, ids
+
+  before_each(function()
+    place = executors.place { ["processes/p.lua"] = model 'task "a" {}, task "b" {}' }
+    ids = {}
+    for i = 1, 2 do
+      ids[i] = place.moonshift("process", "start", "p", "-C", place.path):match "%d+"
+    end
+    place.write("processes/p.lua", model 'task "b" {}, task "a" {}, task "c" {}')
+  end)
+
+  after_each(function()
+    place.remove()
+  end)
+
+  -- What the verb prints, and its errors.
+  local function migrate(...)
+    local status, output, errors = process.moonshift("instance", "migrate", "-C", place.path,
+      "--store", place.url, ...)
+    return status, output .. errors
+  end
+
+  local function at(id)
+    return place.moonshift("instance", "show", id, "--json")
+  end
+
+  it("pairs equal activities, and says first what it would do", function()
+    assert.same({ 0, "plan: a=a, b=b\na would become a\n" },
+      { migrate(ids[1], "--to", "2", "--dry-run") })
+    local _, told = migrate(ids[1], "--to", "2", "--dry-run", "--json")
+    local trial = rules.decode(told)
+    assert.same({ true, { { from = "a", to = "a" } } }, { trial.dry_run, trial.migration.moves })
+    assert.same({ 0, ("instance %s migrated\n"):format(ids[1]) }, { migrate(ids[1], "--to", "2") })
+    assert.equal(2, rules.decode(at(ids[1])).version)
+    assert.matches("p:1 becomes p:2", place.moonshift("instance", "trail", ids[1]))
+    place.moonshift("check")
+  end)
+
+  it("takes pairs, alone or beside equal ones, for several instances", function()
+    assert.same({ 0, ("instance %s migrated\ninstance %s migrated\n"):format(ids[1], ids[2]) },
+      { migrate(ids[1], ids[2], "--to", "2", "a=c", "--equal") })
+    assert.matches('"activity":"c"', at(ids[2]))
+    local status, told = migrate(ids[1], ids[2], "--to", "1", "--from-version", "2", "b=b")
+    assert.equal(1, status)
+    assert.matches(("instance %s cannot be migrated: at c: no pair leads from c"):format(ids[1]),
+      told)
+    assert.matches("2 of 2 instances did not migrate", told)
+    place.moonshift("check")
+  end)
+
+  it("reads a plan from a file", function()
+    place.write("plan.json", '{"to":2,"activities":[{"from":"a","to":"b"}],"variables":{"x":1}}')
+    assert.equal(0, (migrate(ids[1], "--plan", place.path .. "/plan.json")))
+    assert.matches('"x":1', at(ids[1]))
+    place.write("plan.json", '{"to":2,"activites":[]}')
+    local status, told = migrate(ids[2], "--plan", place.path .. "/plan.json")
+    assert.equal(1, status)
+    assert.matches('plan: unknown key "activites" %(did you mean "activities"%?%)', told)
+    place.write("plan.json", "[]")
+    assert.matches("expected an object", (select(2, migrate(ids[2], "--plan", place.path
+      .. "/plan.json"))))
+  end)
+
+  it("refuses what is no pair, and no version", function()
+    local status, told = migrate(ids[1], "a=", "--to", "2")
+    assert.same({ 2, true }, { status, told:find('"a=" (expected two activities', 1, true) ~= nil })
+    status, told = migrate(ids[1])
+    assert.same({ 2, true }, { status, told:find("expected --to with a version", 1, true) ~= nil })
+    status, told = migrate("a=a", "--to", "2")
+    assert.same({ 2, true }, { status, told:find("expected the id", 1, true) ~= nil })
+    assert.matches("a waits for no event", (select(2, migrate(ids[1], "--to", "2", "--update",
+      "a"))))
+  end)
+
+  it("is done by a job where the folder is not", function()
+    migrate(ids[2], "--to", "2", "a=a")
+    local status, output = process.moonshift("instance", "migrate", ids[1], "--store", place.url,
+      "--to", "2", "a=b")
+    assert.equal(0, status)
+    assert.matches("job %d+ does it, on an executor with the process", output)
+    place.moonshift("run", "-C", place.path, "--drain")
+    assert.matches('"activity":"b"', at(ids[1]))
+    place.moonshift("check")
+  end)
+end)

@@ -7,7 +7,7 @@
 enum { VALUE_MAX = 60 }; /* bytes of a value that are shown */
 
 /* The members of an event: its letter, the token or scope, and what it is of. */
-enum { EVENT_LETTER, EVENT_TOKEN, EVENT_NAME, EVENT_VALUE };
+enum { EVENT_LETTER, EVENT_TOKEN, EVENT_NAME, EVENT_VALUE, EVENT_BECOMES };
 
 static char letter_of(const json_t *event) {
     const char *letter = json_string_value(json_array_get(event, EVENT_LETTER));
@@ -72,6 +72,9 @@ static void add_event(struct text *text, const json_t *events, size_t i) {
                  (long long)json_integer_value(json_array_get(event, EVENT_VALUE)));
     else if (letter == 'n')
         text_add(text, "nothing to do at %s", name_of(event));
+    else if (letter == 'm')
+        text_add(text, "%s becomes %s", name_of(event),
+                 json_string_value(json_array_get(event, EVENT_BECOMES)));
     else if (letter == 'w')
         text_add(text, "warning: %s", name_of(event));
     else

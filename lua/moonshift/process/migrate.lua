@@ -24,8 +24,11 @@ local function read(w, inst)
   local given, wrong = plans.read(cause.plan)
   local c, troubles
   if given then
-    c, troubles = check.troubles(cause.source and plan_of(w, cause.source) or inst.plan,
-      plan_of(w, cause.target), given.list)
+    local from = cause.source and plan_of(w, cause.source) or inst.plan
+    if given.equal then
+      equal.add(from, plan_of(w, cause.target), given.list)
+    end
+    c, troubles = check.troubles(from, plan_of(w, cause.target), given.list)
     wrong = check.texts(troubles)
   end
   if wrong[1] then
@@ -53,7 +56,8 @@ end
 -- Raises what does not fit the instance; returns what would be done.
 local function fits(w, inst, c)
   local cause, wrong = w.cause, {}
-  local told = { moves = rules.array {}, ends = rules.array {}, begins = rules.array {}, made = {} }
+  local told = { moves = rules.array {}, ends = rules.array {}, begins = rules.array {},
+    pairs = rules.array {} }
   if cause.source and inst.version ~= cause.source then
     wrong[1] = ("it runs on another version (expected %s)"):format(cause.source_name)
   elseif c.process and c.process ~= inst.plan.key then
@@ -73,6 +77,9 @@ local function fits(w, inst, c)
       table.concat(wrong, "; ")))
   end
   told.made = nil
+  for i, pair in ipairs(c.list) do
+    told.pairs[i] = { from = pair.from, to = pair.to, update = pair.update }
+  end
   return told
 end
 

@@ -82,9 +82,30 @@ static void names_say(const char *before, const json_t *names) {
     }
 }
 
+static void migration_say(const json_t *told) {
+    json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(told, "pairs"), i, one) {
+        output_add("%s%s=%s%s", i ? ", " : "plan: ", json_text(one, "from"), json_text(one, "to"),
+                   json_is_true(json_object_get(one, "update")) ? "!" : "");
+    }
+    output_add("%s", json_array_size(json_object_get(told, "pairs")) ? "\n" : "");
+    json_array_foreach(json_object_get(told, "moves"), i, one) {
+        output_add("%s would become %s\n", json_text(one, "from"), json_text(one, "to"));
+    }
+    json_array_foreach(json_object_get(told, "ends"), i, one) {
+        output_add("%s would end\n", json_string_value(one));
+    }
+    json_array_foreach(json_object_get(told, "begins"), i, one) {
+        output_add("%s would be made\n", json_string_value(one));
+    }
+}
+
 void process_operations_say(const json_t *told) {
     json_t *one;
     size_t i;
+    if (json_is_object(told))
+        migration_say(told);
     json_array_foreach(told, i, one) {
         const json_t *cancels = json_object_get(one, "cancels"),
                      *begins = json_object_get(one, "begins");

@@ -19,7 +19,8 @@
 int process_operations_words(const struct flags *flags);
 /* command.operations = them, in their order; none: nothing. */
 bool process_operations_put(json_t *command, const struct flags *flags, struct error *error);
-/* Says what each of them would do; `told` is that of struct engine_order. */
+/* Says what each of them would do, or what a migration would; `told` is that of struct
+ * engine_order. */
 void process_operations_say(const json_t *told);
 
 #endif

@@ -1,5 +1,6 @@
 /* process_order.c - commands to instances of processes. Each is walked here, by the handlers of the
  * script folder, and is written when the verb ends; without the folder a job does it. */
+#include "cli/verb/processes/process_order.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/setup.h"
@@ -15,12 +16,6 @@
 
 #define VARIABLES_FLAG                                                                             \
     { "--variables", "JSON", "an object with their values; name=value goes before it", FLAG_ONE }
-#define WAY_FLAGS                                                                                  \
-    {"--wait", NULL, "let a job do it, and wait for its end", FLAG_ONE},                           \
-        {"--timeout", "SPAN", "with --wait: give up after this span (30s, 5m, PT5M, or seconds)"}, \
-    {                                                                                              \
-        "--now", NULL, "here, if need be by the handlers of the store's deployment"                \
-    }
 
 /* ---- variables ---- */
 
@@ -162,7 +157,10 @@ static json_t *id_or_null(int64_t id) {
 static bool say(const struct cli *cli, const struct done *done, const char *before,
                 const char *after, struct error *error) {
     if (cli->json && done->told)
-        return output_json(json_pack("{sO sb}", "operations", done->told, "dry_run", 1), error);
+        return output_json(json_pack("{sO sb}",
+                                     json_is_object(done->told) ? "migration" : "operations",
+                                     done->told, "dry_run", 1),
+                           error);
     if (cli->json && done->kept)
         return output_json(json_pack("{sb}", "kept", 1), error);
     if (cli->json)
@@ -182,9 +180,8 @@ static bool say(const struct cli *cli, const struct done *done, const char *befo
     return true;
 }
 
-/* Gives the command and says what came of it. */
-static bool act(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
-                const char *before, const char *after, struct error *error) {
+bool process_act(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
+                 const char *before, const char *after, struct error *error) {
     struct done done = {0};
     bool fine =
         order(cli, flags, command, begins, &done, error) && say(cli, &done, before, after, error);
@@ -270,12 +267,12 @@ static bool start_run(struct cli *cli, const struct flags *flags, struct error *
         json_decref(command);
         return false;
     }
-    return act(cli, flags, command, true, "", "", error);
+    return process_act(cli, flags, command, true, "", "", error);
 }
 
 static bool complete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return act(cli, flags, command_of("complete", "task", flags, 1, error), false,
-               "task completed; instance ", " goes on", error);
+    return process_act(cli, flags, command_of("complete", "task", flags, 1, error), false,
+                       "task completed; instance ", " goes on", error);
 }
 
 /* The second word is the code. */
@@ -288,7 +285,7 @@ static bool raise_run(struct cli *cli, const struct flags *flags, const char *ki
         json_decref(command);
         return error_no_memory(error);
     }
-    return act(cli, flags, command, false, before, after, error);
+    return process_act(cli, flags, command, false, before, after, error);
 }
 
 static bool throw_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -303,8 +300,8 @@ static bool escalate_run(struct cli *cli, const struct flags *flags, struct erro
 static bool set_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags->word_count < 2 && !flags_has(flags, "--variables"))
         return error_set(error, ERROR_USAGE, "instance set: expected name=value");
-    return act(cli, flags, command_of("set", "instance", flags, 1, error), false, "instance ",
-               " changed", error);
+    return process_act(cli, flags, command_of("set", "instance", flags, 1, error), false,
+                       "instance ", " changed", error);
 }
 
 /* The second word is the activity, unless it is a variable. */
@@ -315,12 +312,12 @@ static bool trigger_run(struct cli *cli, const struct flags *flags, struct error
         json_decref(command);
         return error_no_memory(error);
     }
-    return act(cli, flags, command, false, "instance ", " goes on", error);
+    return process_act(cli, flags, command, false, "instance ", " goes on", error);
 }
 
 static bool cancel_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return act(cli, flags, command_of("cancel", "instance", flags, 1, error), false, "instance ",
-               " cancelled", error);
+    return process_act(cli, flags, command_of("cancel", "instance", flags, 1, error), false,
+                       "instance ", " cancelled", error);
 }
 
 /* A command of operations on an instance; NULL: error. */
@@ -346,13 +343,13 @@ static json_t *operations_command(const char *kind, const char *expected, const 
 static bool modify_run(struct cli *cli, const struct flags *flags, struct error *error) {
     json_t *command = operations_command(
         "modify", "--start-before, --start-after, --start-flow or --cancel", flags, error);
-    return command && act(cli, flags, command, false, "instance ", " modified", error);
+    return command && process_act(cli, flags, command, false, "instance ", " modified", error);
 }
 
 static bool restart_run(struct cli *cli, const struct flags *flags, struct error *error) {
     json_t *command = operations_command("restart", "--start-before, --start-after or --start-flow",
                                          flags, error);
-    return command && act(cli, flags, command, false, "", "", error);
+    return command && process_act(cli, flags, command, false, "", "", error);
 }
 
 /* Which of those that wait the message is for; NULL: error. */
@@ -386,7 +383,7 @@ static bool message_run(struct cli *cli, const struct flags *flags, struct error
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "messages given", error);
     command = with_variables(command, flags, 1, error);
-    return act(cli, flags, command, true, "instance ", " has the message", error);
+    return process_act(cli, flags, command, true, "instance ", " has the message", error);
 }
 
 /* "3 instances have the signal" */
@@ -492,9 +489,6 @@ static const struct flag message_flags[] = {
     WAY_FLAGS,
     {0},
 };
-
-#define ELSEWHERE                                                                                  \
-    "Without the script folder a job of the process does it, on an executor that has the folder."
 
 const struct cli_command process_order_commands[] = {
     {"process start",

@@ -74,6 +74,8 @@ static const struct {
     {"instance cancel", LINE("instance cancel 4711 --reason \"ordered twice\"")},
     {"instance modify",
      LINE("instance modify 4711 --start-before pack sku=x --cancel approve --dry-run")},
+    {"instance migrate", LINE("instance migrate 4711 --to 2 --dry-run")
+                             LINE("instance migrate 4711 4712 --to 2 approve=check --equal")},
     {"instance restart", LINE("instance restart 4711 --start-before pack --initial")},
     {"task complete", LINE("task complete 812 approved=true")},
     {"task throw", LINE("task throw 812 sold_out --message \"no seats\"")},

@@ -66,4 +66,31 @@ function equal.pairs(from, to, update)
   return list
 end
 
+-- The pairs of equal activities from which no other one leads, behind those of the list.
+local function with_equal(from, to, list, known)
+  local all = table.move(list, 1, #list, 1, {})
+  for _, pair in ipairs(equal.pairs(from, to)) do
+    all[#all + 1] = not known[pair.from] and pair or nil
+  end
+  return all
+end
+
+-- add(from, to, list): adds the pairs of equal activities of which the list says nothing else, as
+-- far as they fit with it.
+function equal.add(from, to, list)
+  local known = {}
+  local all, fits
+  for _, pair in ipairs(list) do
+    known[pair.from] = true
+  end
+  repeat
+    all, fits = with_equal(from, to, list, known), true
+    for _, one in ipairs(select(2, check.troubles(from, to, all))) do
+      fits = fits and known[one.pair.from]
+      known[one.pair.from] = true
+    end
+  until fits
+  table.move(all, 1, #all, 1, list)
+end
+
 return equal

@@ -15,6 +15,7 @@
 ---@field from? integer the number of its version; nil: that of the instance
 ---@field to integer the number of the new version
 ---@field to_process? string the key of another process
+---@field equal? boolean equal activities are paired, too
 ---@field activities? moonshift.migration_pair[]
 ---@field variables? table set in the instance after it has moved
 
@@ -26,6 +27,7 @@
 
 --- What a migration would do.
 ---@class moonshift.migration_trial
+---@field pairs moonshift.migration_pair[]
 ---@field moves { from: string, to: string }[] places and scopes
 ---@field ends string[] scopes that end
 ---@field begins string[] scopes that are made

@@ -5,7 +5,8 @@
 --     activities = { { from = "approve", to = "check" }, { from = "t", to = "t", update = true } },
 --     variables = { … } }
 --
--- `from` and `to` are numbers of versions; without `from`, instances of any version fit that the
+-- With `equal` the pairs of equal activities are added of which the list says nothing else. `from`
+-- and `to` are numbers of versions; without `from`, instances of any version fit that the
 -- pairs fit. The body of a repeated activity is "A#multiInstanceBody".
 local kinds = require "moonshift.kinds"
 local rules = require "moonshift.rules"
@@ -15,7 +16,7 @@ local plan = {}
 
 local MAX = 1000 -- pairs
 local FIELDS = { process = "name", from = "positive", to = "positive", to_process = "name",
-  activities = "object", variables = "object" }
+  equal = "flag", activities = "object", variables = "object" }
 local PAIR = { from = "name", to = "name", update = "flag" }
 
 -- One pair of the list; or nil, what is wrong.
@@ -46,8 +47,8 @@ local function read_pairs(list)
   return read, wrong
 end
 
--- read(given) -> { process, from, to, to_process, list = pairs, variables }; or nil and all that is
--- wrong with the table, as texts
+-- read(given) -> { process, from, to, to_process, equal, list = pairs, variables }; or nil and all
+-- that is wrong with the table, as texts
 function plan.read(given)
   local read, message = kinds.only(given, "plan", FIELDS, rules.suggest)
   if not read then

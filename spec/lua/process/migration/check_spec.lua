@@ -114,6 +114,20 @@ describe("a plan of equal activities", function()
     assert.matches("one=one! .* t=t! three=three! two=two!", words(shop(), shop(), true))
   end)
 
+  it("is added to pairs as far as it fits with them", function()
+    local list = { { from = "a", to = "b", what = "a=b" }, { from = "sub", to = "sub",
+      what = "sub=sub" } }
+    equal.add(shop(), shop(), list)
+    local told = {}
+    for i, pair in ipairs(list) do
+      told[i] = pair.what
+    end
+    assert.equal("a=b sub=sub b=b", table.concat(told, " ", 1, 3))
+    assert.not_matches("t=t", table.concat(told, " "))
+    assert.matches("x=x", table.concat(told, " "))
+    assert.same({}, select(2, check.troubles(shop(), shop(), list)))
+  end)
+
   it("leaves out what cannot be paired, and what lies in that", function()
     local to = plan({ a = "user", b = "service", t = boundary("b", "timer"), x = "user",
       sub = "subprocess", s2 = { kind = "start", scope = "sub" }, par = "user",
