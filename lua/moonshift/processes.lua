@@ -14,7 +14,7 @@ local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "ke
   starts = "flag", variables = "object", transient = "object", types = "object", keep = "span" }
 
 local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag",
-  skip_called = "flag" }
+  skip_called = "flag", dry_run = "flag" }
 local RESTART = { version = "positive", into = "positive", initial = "flag", no_key = "flag",
   variables = "object", skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text",
@@ -181,7 +181,7 @@ end
 --- Ends an instance and all that waits in it. End listeners run.
 ---@param instance integer its id
 ---@param given? moonshift.cancel_options
----@return integer? instance nil on failure
+---@return integer|moonshift.cancel_trial[]? instance with `dry_run`, what would end; nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:cancel_instance(instance, given)

@@ -309,3 +309,46 @@ describe("instance modify", function()
     place.moonshift("check", "--store", place.url)
   end)
 end)
+
+describe("the trial of a cancellation", function()
+  local folder, engine, outer, inner
+
+  before_each(function()
+    folder = process.folder {
+      ["processes/outer.lua"] = WORDS
+        .. 'return { parallel { { call "in" { process = "inner" } }, { task "z" {} } } }',
+      ["processes/inner.lua"] = WORDS
+        .. 'return { each "t" { times = 3, parallel = true, task "a" { on_end = "told" } } }',
+      ["handlers/told.lua"] = "return function() error('it was called', 0) end",
+    }
+    engine = testing.engine { scripts = folder }
+    outer = assert(engine:start("outer"))
+    inner = engine:instances({ parent = outer }):one().id
+  end)
+
+  after_each(function()
+    engine:close()
+    process.remove(folder)
+  end)
+
+  it("says what would end of the instance and of those that it called", function()
+    assert.same({ { instance = outer, cancels = { "in", "z" } },
+      { instance = inner, cancels = { "t", "a" } } },
+      assert(engine:cancel_instance(outer, { dry_run = true })))
+    assert.same({ { instance = outer, cancels = { "in", "z" } } },
+      assert(engine:cancel_instance(outer, { dry_run = true, skip_called = true })))
+  end)
+
+  it("names the activity that called it, and does nothing", function()
+    assert.same({ { instance = inner, cancels = { "t", "a" } },
+      { instance = outer, cancels = { "in" } } },
+      assert(engine:cancel_instance(inner, { dry_run = true })))
+    assert.equal(2, engine:instances({}):count())
+    assert.equal(4, engine:tasks({}):count())
+    assert.equal(0, engine:operations({ verb = "cancel_instance" }):count())
+  end)
+
+  it("fails for one that has ended", function()
+    assert.is_nil((engine:cancel_instance(outer + 1000, { dry_run = true })))
+  end)
+end)

@@ -345,7 +345,8 @@ static bool due(struct process_cause *cause, struct engine *engine, const json_t
 
 static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
                    struct error *error) {
-    static const char *const names[] = {"skip_listeners", "skip_mappings", "skip_called", NULL};
+    static const char *const names[] = {"skip_listeners", "skip_mappings", "skip_called", "dry_run",
+                                        NULL};
     cause->ends = true;
     return take_all(cause, command, names, error) && of_instance(cause, engine, command, error);
 }

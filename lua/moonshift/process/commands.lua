@@ -3,6 +3,7 @@
 -- not fit raises.
 local batches = require "moonshift.process.batches"
 local called = require "moonshift.process.called"
+local cancelling = require "moonshift.process.cancelling"
 local compensation = require "moonshift.process.compensation"
 local conditions = require "moonshift.process.conditions"
 local errors = require "moonshift.process.errors"
@@ -349,6 +350,10 @@ end
 -- Ends an instance. One that was called takes the calling activity with it.
 function Causes.cancel(w)
   local inst = meant(w)
+  if w.cause.dry_run then
+    w.unit.result, w.order = cancelling.trial(w, inst), {}
+    return
+  end
   modify.skip(w)
   scopes.cancel_inside(w, inst, inst.frame.outer)
   scopes.end_listeners(w, inst)

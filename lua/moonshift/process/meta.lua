@@ -402,8 +402,14 @@ function Process.gateway(name) end
 ---@field reason? string stays in the history of an instance that ends
 ---@field dry_run? boolean nothing is done
 
+--- What a cancellation would end of one instance.
+---@class moonshift.cancel_trial
+---@field instance integer of the one that is meant, of those that it called, of the one that called
+---@field cancels string[] activities
+
 --- Options of `engine:cancel_instance`.
 ---@class moonshift.cancel_options
+---@field dry_run? boolean nothing is done
 ---@field reason? string stays in the history
 ---@field skip_listeners? boolean no listeners are called
 ---@field skip_mappings? boolean no outputs are evaluated

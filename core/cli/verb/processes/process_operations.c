@@ -101,6 +101,7 @@ static void migration_say(const json_t *told) {
     }
 }
 
+/* What would end is told by instance, what operations would do by their numbers. */
 void process_operations_say(const json_t *told) {
     json_t *one;
     size_t i;
@@ -110,7 +111,11 @@ void process_operations_say(const json_t *told) {
         const json_t *cancels = json_object_get(one, "cancels"),
                      *begins = json_object_get(one, "begins");
         bool idle = json_array_size(cancels) + json_array_size(begins) == 0;
-        output_add("operation %zu would %s", i + 1, idle ? "do nothing" : "");
+        int64_t instance = json_int(one, "instance");
+        if (instance)
+            output_add("instance %lld would ", (long long)instance);
+        else
+            output_add("operation %zu would %s", i + 1, idle ? "do nothing" : "");
         names_say("cancel ", cancels);
         names_say(json_array_size(cancels) ? " and start " : "start ", begins);
         output_add("\n");

@@ -153,14 +153,19 @@ static json_t *id_or_null(int64_t id) {
     return id ? json_integer(id) : json_null();
 }
 
+/* What a dry run has told of: a migration, instances that would end, or operations. */
+static const char *told_name(const json_t *told) {
+    if (json_is_object(told))
+        return "migration";
+    return json_int(json_array_get(told, 0), "instance") ? "instances" : "operations";
+}
+
 /* Says what was done, with the id of the instance in it, or which job is to do it. */
 static bool say(const struct cli *cli, const struct done *done, const char *before,
                 const char *after, struct error *error) {
     if (cli->json && done->told)
-        return output_json(json_pack("{sO sb}",
-                                     json_is_object(done->told) ? "migration" : "operations",
-                                     done->told, "dry_run", 1),
-                           error);
+        return output_json(
+            json_pack("{sO sb}", told_name(done->told), done->told, "dry_run", 1), error);
     if (cli->json && done->kept)
         return output_json(json_pack("{sb}", "kept", 1), error);
     if (cli->json)
@@ -452,6 +457,7 @@ static const struct flag cancel_flags[] = {
     {"--skip-listeners", NULL, "call no listeners", FLAG_MEMBER},
     {"--skip-mappings", NULL, "no outputs", FLAG_MEMBER},
     {"--skip-called", NULL, "the instances that it called go on", FLAG_MEMBER},
+    {"--dry-run", NULL, "say what would end, end nothing", FLAG_MEMBER},
     WAY_FLAGS,
     {0}};
 static const struct flag restart_flags[] = {
