@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/thread.h"
 #include "cli/fault.h"
+#include "cli/first_process.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/words/flags.h"
@@ -73,6 +74,7 @@ static bool line_without_verb(int argc, char **argv, struct error *error) {
 
 int cli_main(int argc, char **argv) {
     struct error error = {0};
+    first_process_stay();
     int before = words_before_verb(argc, argv);
     if (before + 1 < argc && strcmp(argv[before + 1], "run") == 0)
         thread_mind_signals();
