@@ -87,6 +87,7 @@ static void report(struct telling *telling) {
         run_line(telling->run, line.data, line.size);
     failure_clear(&failure);
     text_clear(&line);
+    state_forgive(state);
 }
 
 /* `args` values are on the stack. */

@@ -310,6 +310,15 @@ static void end(struct state *state, struct frame outer, int status) {
     atomic_store_explicit(&state->deadline, outer.deadline, memory_order_relaxed);
 }
 
+void state_forgive(struct state *state) {
+    if (state->depth == 0 || state->fired != STOP_MEMORY)
+        return;
+    lua_gc(state->current, LUA_GCCOLLECT);
+    state->fired = STOP_NONE;
+    state->refused_size = 0;
+    state->refusals = 0;
+}
+
 int state_call(struct state *state, lua_CFunction body, void *arg, int args, time_ms span) {
     bool endless = span == TIME_NEVER || state->borrowed;
     return state_call_until(state, body, arg, args,

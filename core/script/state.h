@@ -70,6 +70,10 @@ int state_call(struct state *state, lua_CFunction body, void *arg, int args, tim
 int state_call_until(struct state *state, lua_CFunction body, void *arg, int args,
                      time_ms deadline);
 
+/* Lets the call around the last one go on, which needed too much memory: what it held is freed. For
+ * code that is left out where it fails. */
+void state_forgive(struct state *state);
+
 /* A native: pcall, except that what it has caught and is raised again keeps its traceback. */
 int state_protect(lua_State *L);
 

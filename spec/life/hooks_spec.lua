@@ -217,6 +217,30 @@ describe("hooks", function()
       engine:log({ handler = "moonshift/hook", outcome = "successful" }):one().lines)
   end)
 
+  it("need too much memory there without harm to the others, for one event of many", function()
+    open {
+      ["hooks/a.lua"] = [[return { created = function(event)
+        local t = {}
+        while event.job.payload == 3 do t[#t + 1] = ("x"):rep(10000000) .. #t end
+      end }]],
+      ["hooks/b.lua"] = NOTES:gsub("failed = note.-ended = note", ""),
+    }
+    for i = 1, 5 do
+      engine:enqueue("fine", i)
+    end
+    assert.equal(0, engine:drain().failed)
+    assert.equal(5, engine:log({ handler = "note", outcome = "successful" }):count())
+    assert.equal(0, engine:jobs():count())
+    local lines = {}
+    local tellers = engine:log({ handler = "moonshift/hook", outcome = "successful" })
+    for _, row in ipairs(tellers:list()) do
+      table.move(row.lines or {}, 1, #(row.lines or {}), #lines + 1, lines)
+    end
+    assert.same({
+      'hooks/a.lua failed at "created" and is left out: it needed more than the memory limit' },
+      lines)
+  end)
+
   it("never fail a job by what they enqueue", function()
     open {
       ["handlers/full.lua"] = "return { backlog = 1, run = function() end }",
