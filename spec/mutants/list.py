@@ -1015,14 +1015,12 @@ const struct txn_hook parked_lanes_hook = {.drop = NULL, .parts = true};
     {"name": "keyless-not-asked", "by": "spec/core/store/process_command_contract",
      "breaks": "a receiver without a key does not hear a message that has one",
      "changes": [("core/store/rules/process/subscription.h",
-                  "s.name=?1 AND s.key IN ('', ?2) AND s.instance>0", "s.name=?1 AND s.key=?2 AND s.instance>0")]},
+                  """AND name=" name_ " AND key='' AND \"""", """AND name=" name_ " AND key='-' AND \"""")]},
     {"name": "keyless-start-not-asked", "by": "spec/core/store/process_command_contract",
      "breaks": "a start event without a key does not hear a message that has one",
-     "changes": [("core/store/rules/process/subscription.c", """
-                 "s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
-""", """
-                 "s.kind='message' AND s.name=?1 AND s.key=?2"
-""")]},
+     "changes": [("core/store/rules/process/subscription.h",
+                  """WAITING_FOR("?1", "?2", "instance=0 AND ?3=0")""",
+                  """WAITING_FOR("?1", "?2", "instance=0 AND ?3=0 AND key<>''")""")]},
     {"name": "parked-beyond-the-set", "by": "spec/core/store/lanes_contract",
      "breaks": "of more parked lanes than are told apart some are not looked for",
      "changes": [("core/store/rules/place/parked_lanes.c", """
