@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/thread.h"
 #include "engine/engine_state.h"
+#include "job/unit.h"
 #include "time/instant.h"
 #include <stdlib.h>
 #include <string.h>
@@ -105,21 +106,23 @@ static bool cancelled(void *arg, const struct job *job) {
 }
 
 /* A walk that comes into one more instance takes its lane before it reads the frame. */
-static bool meet(struct engine *engine, const char *kind, const json_t *question,
+static bool meet(struct engine *engine, const char *kind, const json_t *question, json_t **frame,
                  struct error *error) {
+    *frame = NULL;
     if (!engine || !engine->lanes || strcmp(kind, "frame") != 0)
         return true;
-    bool done =
-        engine->lane_meet(engine, json_integer_value(json_object_get(question, "instance")), error);
+    bool done = engine->lane_meet(engine, json_int(question, "instance"), frame, error);
     if (!done)
         engine->lane_refused = *error;
+    if (*frame && turn_of_token(json_int(question, "token"))) { /* another frame is meant */
+        json_decref(*frame);
+        *frame = NULL;
+    }
     return done;
 }
 
-static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
-    struct job_services *services = arg;
-    if (!meet(services->engine, kind, question, error))
-        return NULL;
+static json_t *ask(struct job_services *services, const char *kind, const json_t *question,
+                   struct error *error) {
     struct store *reader = open_reader(services, error);
     if (!reader)
         return NULL;
@@ -133,6 +136,15 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
         rows = store_ask(reader, found, asked, now, error);
     json_decref(asked);
     close_reader(services);
+    return rows;
+}
+
+static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
+    struct job_services *services = arg;
+    json_t *rows;
+    if (!meet(services->engine, kind, question, &rows, error))
+        return NULL;
+    rows = rows ? rows : ask(services, kind, question, error);
     const struct engine *engine = services->engine;
     bool shown = !rows || !engine || !engine->list ||
                  engine->list_show(engine->list, kind, question, rows) || error_no_memory(error);

@@ -33,6 +33,7 @@ struct lane_want {
 };
 /* Holds it in a transaction of its own. NO: it is taken. */
 enum answer store_lane_hold(struct store *store, struct lane_want *want, struct error *error);
+enum { LANES_AT_ONCE = 8 }; /* that go with the unit of a command, or are read before it */
 /* What a command to a process is about, of which one is given: */
 struct store_reach {
     const char *process;       /* the key of one that begins an instance, */
@@ -47,6 +48,7 @@ struct store_reach {
     bool starts;           /* only a start event receives it; */
     bool may_start;        /* or one does if nothing waits */
     bool by_root;          /* the lane is that of the root */
+    bool beside;           /* one more instance of the command that was reached before */
     time_ms now, until;    /* the lane is held until then */
     struct lane_hold hold; /* out: token 0: it is not held */
     json_t *frame;         /* out: of the instance, see ASK_FRAME; NULL: it begins one */

@@ -313,7 +313,7 @@ struct store_entry {
     const char *verb, *entity;
     const char *before, *after; /* NULL: none */
     int64_t instance;
-    struct lane_hold hold; /* goes with the unit; zero: none */
+    struct lane_hold holds[LANES_AT_ONCE]; /* go with the unit; zero: none */
 };
 /* Writes what a command to a process did, an outcome without a job's id, and its entry: in the open
  * transaction, or in one of its own. Of several processes that ask meanwhile one writes for all, as

@@ -27,10 +27,11 @@ static bool give_by_jobs(struct process_walk *walk, struct engine *engine,
 static bool walk_here(struct process_walk *walk, struct engine *engine, struct error *error) {
     enum answer done = NO;
     while (done == NO)
-        done = process_walk_run(walk, engine, error) ? process_walk_settle(walk, engine, error)
-                                                     : FAILED;
-    if (done == YES) /* the unit has given its lane back */
-        process_lane_gone(engine, process_lane_of(engine, &walk->at));
+        done = process_walk_run(walk, engine, error)
+                   ? process_walk_settle(walk, engine, true, error)
+                   : FAILED;
+    if (done == YES)
+        process_lanes_given(engine);
     engine_tidy(engine);
     return done == YES;
 }

@@ -20,7 +20,7 @@ static struct process_lane *find(const struct engine *engine, int64_t lane) {
     return one;
 }
 
-struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane) {
+static struct lane_hold hold_of(const struct engine *engine, int64_t lane) {
     const struct process_lane *one = find(engine, lane);
     return one ? one->hold : (struct lane_hold){0};
 }
@@ -112,7 +112,7 @@ static enum answer attempt(struct engine *engine, const struct process_instance 
 }
 
 static bool needs(const struct engine *engine, int64_t lane) {
-    return store_kind(engine->store) != STORE_MEMORY && !process_lane_hold(engine, lane).token;
+    return store_kind(engine->store) != STORE_MEMORY && !hold_of(engine, lane).token;
 }
 
 /* It stands behind all that are held: who waits so cannot be waited for by what it waits for. Where
@@ -135,16 +135,29 @@ static bool want(struct engine *engine, const struct process_instance *of, int64
                               (long long)of->id);
 }
 
+/* With its frame, where that is one request. Without one the lane is not held yet. */
+static bool meet_at_once(struct engine *engine, int64_t instance, json_t **frame,
+                         struct error *error) {
+    struct store_reach reach = {.instance = instance, .beside = true};
+    enum answer reached = process_lane_reach(engine, &reach, error);
+    if (reached == YES && reach.hold.token)
+        *frame = json_incref(reach.frame);
+    store_reach_clear(&reach);
+    return reached != FAILED;
+}
+
 /* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
  * in the one that is held. ERROR_CONFLICT: it is taken, and another one that is held stands behind
  * it, or it insists. So that no two commands wait for each other, the walk ends here
  * (process_lanes_want) and begins again with all of them. */
-static bool meet(struct engine *engine, int64_t instance, struct error *error) {
+static bool meet(struct engine *engine, int64_t instance, json_t **frame, struct error *error) {
     const struct process_instance of = {.id = instance, .ends = engine->lanes_end};
     const int64_t lane = job_instance_lane(instance);
     bool fresh;
     if (engine->options.settings->lane_of_root || !needs(engine, lane))
         return true;
+    if (!meet_at_once(engine, instance, frame, error) || *frame)
+        return *frame != NULL;
     if (is_in_order(engine, lane))
         return process_lane_take(engine, &of, &fresh, error);
     enum answer taken = attempt(engine, &of, lane, TIME_NEVER, &fresh, error);
@@ -297,14 +310,19 @@ void process_lanes_forget(struct engine *engine) {
     }
 }
 
-void process_lane_gone(struct engine *engine, int64_t lane) {
-    for (struct process_lane **at = &engine->lanes; *at; at = &(*at)->next)
-        if ((*at)->lane == lane) {
-            struct process_lane *one = *at;
-            *at = one->next;
-            free(one);
-            return;
-        }
+void process_lanes_enter(const struct engine *engine, struct store_entry *entry) {
+    const struct process_lane *one = engine->lanes;
+    for (int i = 0; one && i < LANES_AT_ONCE; i++, one = one->next)
+        entry->holds[i] = one->hold;
+}
+
+/* The first ones. */
+void process_lanes_given(struct engine *engine) {
+    for (int i = 0; engine->lanes && i < LANES_AT_ONCE; i++) {
+        struct process_lane *one = engine->lanes;
+        engine->lanes = one->next;
+        free(one);
+    }
 }
 
 /* What cannot be given back now is free when its time is over. */

@@ -44,12 +44,13 @@ bool process_lanes_order(struct engine *engine, struct error *error);
 /* Insists on all that are held: what is not in them writes nothing of their instances until they
  * are given back. */
 bool process_lanes_insist(struct engine *engine, struct error *error);
-/* The hold of this lane; zero: it is not held. */
-struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane);
+/* Lets the unit of a command give back what is held, as far as an entry has room. */
+void process_lanes_enter(const struct engine *engine, struct store_entry *entry);
+/* It has, with its commit. */
+void process_lanes_given(struct engine *engine);
 /* Writes in the open transaction that all are free. */
 bool process_lanes_write(struct engine *engine, struct error *error);
-/* It has become free with a commit; or all have. */
-void process_lane_gone(struct engine *engine, int64_t lane);
+/* They have become free with a commit. */
 void process_lanes_forget(struct engine *engine);
 /* Gives back what is still held. */
 void process_lanes_drop(struct engine *engine);

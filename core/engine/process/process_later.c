@@ -12,7 +12,7 @@ static bool later_note(struct engine *engine, const struct process_cause *cause,
     snprintf(by, sizeof by, "by job %lld", (long long)job);
     bool done = process_entry_make(&made, cause, command, NULL, error);
     const struct store_entry entry = {made.verb, made.entity,     made.before,
-                                      by,        cause->instance, {0}};
+                                      by,        cause->instance, {{0}}};
     done = done && store_note(engine->store, &entry, engine_now(engine), error);
     process_entry_clear(&made);
     return done;

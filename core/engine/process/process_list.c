@@ -304,7 +304,7 @@ static enum answer write_entry(struct list *list, struct entry *entry, struct er
                    ? YES
                    : FAILED;
     catch_up(list, walk->outcome->unit);
-    return process_walk_settle(walk, list->engine, error);
+    return process_walk_settle(walk, list->engine, false, error);
 }
 
 /* Does a step with each entry as long as it answers YES. */

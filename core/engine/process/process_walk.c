@@ -268,19 +268,20 @@ static bool read_result(struct process_walk *walk, json_t **result, struct error
     return *result || !text;
 }
 
-enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
+enum answer process_walk_settle(struct process_walk *walk, struct engine *engine, bool alone,
                                 struct error *error) {
     json_t *result;
     struct process_entry made = {0};
     enum answer done = FAILED;
     if (read_result(walk, &result, error) && make_entry(&made, walk, result, error)) {
-        const struct store_entry entry = {
-            made.verb,
-            made.entity,
-            made.before,
-            made.after,
-            walk->cause.broadcast ? 0 : walk->instance,
-            process_lane_hold(engine, process_lane_of(engine, &walk->at))};
+        struct store_entry entry = {made.verb,
+                                    made.entity,
+                                    made.before,
+                                    made.after,
+                                    walk->cause.broadcast ? 0 : walk->instance,
+                                    {{0}}};
+        if (alone)
+            process_lanes_enter(engine, &entry);
         done = store_unit(engine->store, walk->outcome, &entry, engine_now(engine), error);
         if (done == NO)
             walk->insists =
@@ -294,7 +295,7 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
 bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error) {
     struct process_entry made;
     bool done = make_entry(&made, walk, NULL, error);
-    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, 0, {0}};
+    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, 0, {{0}}};
     done = done && store_note(engine->store, &entry, engine_now(engine), error);
     process_entry_clear(&made);
     return done;

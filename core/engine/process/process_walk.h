@@ -43,10 +43,10 @@ int64_t process_walk_lane(const struct process_walk *walk, const struct engine *
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error);
 enum answer process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);
 
-/* Writes the outcome and the entry of the log of operations, in the open transaction or in one of
- * its own. NO: another change came first, and nothing was written. The next walk does not repeat
- * what handlers did. */
-enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
+/* Writes the outcome and the entry of the log of operations: `alone` in a transaction of its own,
+ * which gives the lanes back, else in the open one. NO: another change came first, and nothing was
+ * written. The next walk does not repeat what handlers did. */
+enum answer process_walk_settle(struct process_walk *walk, struct engine *engine, bool alone,
                                 struct error *error);
 /* Keeps the message, which nothing waits for yet, in the present transaction. NO: something waits
  * for it by now. */

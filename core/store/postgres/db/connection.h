@@ -51,8 +51,10 @@ struct command_ground {
     unsigned generation;
     char *world; /* what the server said of itself as it was so: NULL: not known */
     struct meta meta;
-    char *reached, *waits;    /* the same, as the last command was read; and what waited */
-    int64_t instance;         /* for this instance then; 0: it begins one */
+    char *reached; /* the same, as the last command was read; */
+    struct instance_waits
+        waits[LANES_AT_ONCE]; /* and what waited then for the instances that it is */
+    size_t waiting;           /* about; none: it begins one */
     int64_t token, token_end; /* numbers that this connection alone may give */
     int64_t id, id_end;
     bool open;     /* the open transaction builds on it, */

@@ -153,10 +153,18 @@ static struct command_ground *ground_of(const struct store *store) {
     return &postgres_of(store)->ground;
 }
 
-static void forget(struct command_ground *ground) {
-    free(ground->world);
+/* What was reached is built on once. */
+static void leave_reached(struct command_ground *ground) {
     free(ground->reached);
-    free(ground->waits);
+    ground->reached = NULL;
+    for (size_t i = 0; i < ground->waiting; i++)
+        free(ground->waits[i].text);
+    ground->waiting = 0;
+}
+
+static void forget(struct command_ground *ground) {
+    leave_reached(ground);
+    free(ground->world);
     *ground = (struct command_ground){0};
 }
 
@@ -200,12 +208,28 @@ static bool take_text(char **into, const char *text) {
     return *into || !text;
 }
 
-static bool take_ground(struct store *store, int64_t instance, const char *world, const char *waits,
-                        struct error *error) {
+/* One more instance is known beside those before if the server was the same. */
+static bool take_beside(struct command_ground *ground, int64_t instance, const char *world,
+                        const char *waits) {
+    if (!ground->reached || strcmp(ground->reached, world) != 0 ||
+        ground->waiting == LANES_AT_ONCE) {
+        leave_reached(ground);
+        return true;
+    }
+    struct instance_waits *one = &ground->waits[ground->waiting++];
+    *one = (struct instance_waits){.instance = instance};
+    return take_text(&one->text, waits);
+}
+
+/* `instance` 0: the command begins one. */
+static bool take_ground(struct store *store, bool beside, int64_t instance, const char *world,
+                        const char *waits, struct error *error) {
     struct command_ground *ground = ground_of(store);
-    ground->instance = instance;
-    return (take_text(&ground->reached, world) && take_text(&ground->waits, waits)) ||
-           db_no_memory(&store->db, error);
+    if (!beside)
+        leave_reached(ground);
+    bool done = (beside || take_text(&ground->reached, world)) &&
+                (!instance || take_beside(ground, instance, world, waits));
+    return done || db_no_memory(&store->db, error);
 }
 
 /* ---- the first request ---- */
@@ -283,7 +307,7 @@ static bool read_instance(struct store *store, struct row *row, struct store_rea
     reach->hold = (struct lane_hold){row_int(row, LANE), row_int(row, HELD)};
     reach->frame = frame_of(row);
     reach->found = reach->frame ? found_of(store, row, reach->frame, error) : NULL;
-    return take_ground(store, row_int(row, INSTANCE), row_text(row, REACHED_WORLD),
+    return take_ground(store, reach->beside, row_int(row, INSTANCE), row_text(row, REACHED_WORLD),
                        row_text(row, REACHED_WAITS), error) &&
            reach->found;
 }
@@ -295,7 +319,7 @@ static bool read_version(struct store *store, struct row *row, struct store_reac
         json_pack("{sI sI ss sb ss* so*}", "id", id, "version", id, "key", row_text(row, 5),
                   "suspended", (int)row_int(row, 3), "activity", row_text(row, 6), "twin",
                   row_null(row, 7) ? NULL : json_integer((json_int_t)row_int(row, 7)));
-    return take_ground(store, 0, row_text(row, 4), NULL, error) && reach->found;
+    return take_ground(store, false, 0, row_text(row, 4), NULL, error) && reach->found;
 }
 
 /* The first token is that of the lane. */
@@ -385,12 +409,6 @@ static void take_meta(struct store *store, struct command_ground *ground) {
     ground->short_of = false;
 }
 
-/* What was reached is built on once. */
-static void leave_reached(struct command_ground *ground) {
-    take_text(&ground->reached, NULL);
-    take_text(&ground->waits, NULL);
-}
-
 /* It may write locks of jobs, which are not in pages then. */
 static bool minds_locks(const struct store *store, const struct outcome *outcome) {
     bool minds = outcome->effects || !unit_is_plain(store, outcome->unit, 0);
@@ -412,12 +430,25 @@ static bool check_alone(struct store *store, struct unit *unit, struct error *er
     return done;
 }
 
+/* The first check is of the server alone where the command begins an instance. */
+static bool check_ground(struct store *store, struct error *error) {
+    const struct command_ground *ground = ground_of(store);
+    const size_t count = ground->waiting ? ground->waiting : 1;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        const struct instance_waits none = {0};
+        const struct instance_waits *one = ground->waiting ? &ground->waits[i] : &none;
+        done = db_run(&store->db, error, check_sql, "tit", ground->world, one->instance,
+                      one->text ? one->text : "");
+    }
+    return done;
+}
+
 enum answer postgres_resume(struct store *store, const struct outcome *outcome,
                             struct error *error) {
     struct command_ground *ground = ground_now(store);
-    const char *waits = ground->waits ? ground->waits : "";
     bool known =
-        is_known(store, ground) && unit_ahead_known(store, outcome, ground->instance, waits);
+        is_known(store, ground) && unit_ahead_known(store, outcome, ground->waits, ground->waiting);
     if (!known || !transaction_may_begin(store, error)) {
         leave_reached(ground);
         return NO;
@@ -426,9 +457,7 @@ enum answer postgres_resume(struct store *store, const struct outcome *outcome,
     bool begun = postgres_begin_unasked(store, error);
     if (begun)
         take_meta(store, ground);
-    begun = begun &&
-            db_run(&store->db, error, check_sql, "tit", ground->world, ground->instance, waits) &&
-            check_alone(store, outcome->unit, error) &&
+    begun = begun && check_ground(store, error) && check_alone(store, outcome->unit, error) &&
             (!minds_locks(store, outcome) || lock_page_none(store, error));
     leave_reached(ground);
     if (!begun)

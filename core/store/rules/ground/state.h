@@ -146,6 +146,12 @@ struct bodies {
     bool closed; /* one was */
 };
 
+/* What waits for an instance: "0:0:rev 1:token:job … 2:token:task …". */
+struct instance_waits {
+    int64_t instance;
+    char *text;
+};
+
 /* Those of the open transaction; see process/instance.h. */
 /* What its units will ask for; see unit_ahead.h. */
 struct unit_ahead {

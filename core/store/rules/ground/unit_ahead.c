@@ -182,38 +182,48 @@ bool unit_ahead_ask(struct store *store, struct outcome *const *outcomes, size_t
 enum { WAITS_MOST = 100 }; /* of a kind; then there may be more */
 
 /* Takes one part of the text to what it answers. Returns what is behind it. */
-static const char *wait_read(struct unit_ahead *ahead, const char *at, int *counts) {
+static const char *wait_read(struct unit_ahead *ahead, int64_t instance, const char *at,
+                             int *counts) {
     char *end = NULL;
     const long what = strtol(at, &end, 10);
     const int64_t part = strtoll(end + 1, &end, 10), value = strtoll(end + 1, &end, 10);
     counts[what]++;
     for (size_t i = 0; i < ahead->count; i++) {
         struct asked_entry *entry = &ahead->list[i];
-        bool meant = entry->what == (enum asked)what && (!entry->part || entry->part == part);
+        bool meant = entry->what == (enum asked)what && entry->of == instance &&
+                     (!entry->part || entry->part == part);
         entry->value = meant ? value : entry->value;
         entry->count += meant;
     }
     return *end ? end + 1 : end;
 }
 
-static bool waits_read(struct unit_ahead *ahead, int64_t instance, const char *waits) {
+/* False: there may be more that waits. */
+static bool waits_read(struct unit_ahead *ahead, const struct instance_waits *waits) {
     int counts[ASKED_LOCK] = {0};
+    for (const char *at = waits->text ? waits->text : ""; *at;)
+        at = wait_read(ahead, waits->instance, at, counts);
     for (size_t i = 0; i < ahead->count; i++)
-        if (ahead->list[i].of != instance || ahead->list[i].what >= ASKED_LOCK)
-            return false;
-    for (const char *at = waits; *at;)
-        at = wait_read(ahead, at, counts);
-    for (size_t i = 0; i < ahead->count; i++)
-        ahead->list[i].known = true;
+        if (ahead->list[i].of == waits->instance && ahead->list[i].what < ASKED_LOCK)
+            ahead->list[i].known = true;
     return counts[ASKED_JOB] < WAITS_MOST && counts[ASKED_TASK] < WAITS_MOST;
 }
 
-bool unit_ahead_known(struct store *store, const struct outcome *outcome, int64_t instance,
-                      const char *waits) {
+static bool is_known(const struct unit_ahead *ahead) {
+    bool known = true;
+    for (size_t i = 0; known && i < ahead->count; i++)
+        known = ahead->list[i].known;
+    return known;
+}
+
+bool unit_ahead_known(struct store *store, const struct outcome *outcome,
+                      const struct instance_waits *waits, size_t count) {
     forget_all(store);
     bool done = add_outcome(store, outcome);
     sort(&store->asked);
-    done = done && waits_read(&store->asked, instance, waits);
+    for (size_t i = 0; done && i < count; i++)
+        done = waits_read(&store->asked, &waits[i]);
+    done = done && is_known(&store->asked);
     if (!done)
         forget_all(store);
     return done;

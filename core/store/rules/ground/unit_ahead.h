@@ -8,6 +8,7 @@
 #include "store/rules/ground/txn_hook.h"
 
 struct store;
+struct instance_waits;
 
 /* What is asked, of one thing and a part of it. */
 enum asked {
@@ -34,10 +35,10 @@ bool unit_ahead_ask(struct store *store, struct outcome *const *outcomes, size_t
 /* NULL: it is not known. */
 const struct asked_entry *unit_ahead_find(const struct store *store, enum asked what, int64_t of,
                                           int64_t part);
-/* In the place of asking: all that this unit needs is said by `waits`, of this instance alone,
- * "0:0:rev 1:token:job … 2:token:task …". False: it needs more, and nothing is known. */
-bool unit_ahead_known(struct store *store, const struct outcome *outcome, int64_t instance,
-                      const char *waits);
+/* In the place of asking: all that this unit needs is said of these instances. False: it needs
+ * more, and nothing is known. */
+bool unit_ahead_known(struct store *store, const struct outcome *outcome,
+                      const struct instance_waits *waits, size_t count);
 /* It changes: all parts of it. */
 void unit_ahead_forget(struct store *store, enum asked what, int64_t of);
 

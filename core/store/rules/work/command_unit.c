@@ -10,8 +10,12 @@ static bool write(struct store *store, struct outcome *outcome, const struct sto
     bool done = work_settle(store, outcome, now, &outcome->settled, error) &&
                 (!own || work_settle_end(store, error));
     *behind = done && outcome->settled == SETTLED_BEHIND;
-    return done && (*behind || store_note(store, entry, now, error)) &&
-           (*behind || !entry->hold.token || store_lane_release(store, &entry->hold, error));
+    if (!done || *behind)
+        return done;
+    done = store_note(store, entry, now, error);
+    for (int i = 0; done && i < LANES_AT_ONCE; i++)
+        done = !entry->holds[i].token || store_lane_release(store, &entry->holds[i], error);
+    return done;
 }
 
 /* Writes it as if nothing had changed since it was read. NO: something has, or may have. */

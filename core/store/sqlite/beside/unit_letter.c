@@ -12,7 +12,7 @@ static uint32_t hash_text(uint32_t hash, const char *text) {
 }
 
 uint32_t unit_letter_layout(void) {
-    uint32_t hash = 2166136261u;
+    uint32_t hash = 2166136261u ^ (uint32_t)sizeof(struct store_entry);
     for (const struct unit_list *list = unit_lists; list->key; list++) {
         hash = hash_text(hash, list->key);
         for (const struct unit_member *member = list->members; member->key; member++)
@@ -73,7 +73,7 @@ static void put_entry(struct packer *to, const struct store_entry *entry) {
     put_text(to, entry->before);
     put_text(to, entry->after);
     pack_bytes(to, &entry->instance, sizeof entry->instance);
-    pack_bytes(to, &entry->hold, sizeof entry->hold);
+    pack_bytes(to, entry->holds, sizeof entry->holds);
 }
 
 void unit_letter_pack(struct packer *to, const struct outcome *outcome,
@@ -142,7 +142,7 @@ static bool get_entry(struct opener *from, struct store_entry *entry) {
     return open_string(from, &entry->verb) && open_string(from, &entry->entity) &&
            open_string(from, &entry->before) && open_string(from, &entry->after) &&
            open_bytes(from, &entry->instance, sizeof entry->instance) &&
-           open_bytes(from, &entry->hold, sizeof entry->hold);
+           open_bytes(from, entry->holds, sizeof entry->holds);
 }
 
 bool unit_letter_open(struct opener *from, struct unit_letter *letter) {

@@ -14,6 +14,7 @@ static const char *const processes[][2] = {
     {"processes/stands.lua", "return { p.receive 'sent' {} }"},
     {"processes/called.lua", "return { p.start 'new' { message = 'new' }, p.task 'look' {} }"},
     {"processes/takes.lua", "return { p.receive 'more' { message = 'new' } }"},
+    {"processes/calls.lua", "return { p.call 'ask' { process = 'asks' }, p.task 'sign' {} }"},
     {"processes/works.lua", "return { p.step 'pay' { run = 'pay', async = true } }"},
 };
 
@@ -88,8 +89,16 @@ static int64_t task_of(struct contract *c, struct site *site, int64_t instance) 
 struct verb {
     const char *process, *words;
     bool of_task;
+    bool of_called;  /* it is given to the instance that this one has called */
     bool makes_jobs; /* each has statements of its own, which are not waited for */
 };
+
+/* The instance that it has called. */
+static int64_t called_by(struct contract *c, int64_t instance) {
+    char sql[80];
+    snprintf(sql, sizeof sql, "SELECT id FROM instance WHERE parent=%lld", (long long)instance);
+    return contract_number(c, sql);
+}
 
 static json_t *words_of(const struct verb *verb, int64_t id, int run) {
     if (!verb->process)
@@ -106,6 +115,7 @@ static int64_t waits_of(struct contract *c, const struct verb *verb) {
     bool done = site_open(c, &site);
     for (int run = 0; done && run < RUNS; run++) {
         int64_t id = verb->process ? start(c, &site, verb->process, run) : 1;
+        id = id && verb->of_called ? called_by(c, id) : id;
         id = id && verb->of_task ? task_of(c, &site, id) : id;
         int64_t before = id ? waits(&site) : 0;
         done = id && command(c, &site, words_of(verb, id, run)) != 0;
@@ -200,6 +210,14 @@ static void of_an_instance(struct contract *c) {
     WAITS(2, "asks", "{'kind': 'set', 'instance': %lld, 'variables': {'x': 1}}");
     WAITS(2, "stands", "{'kind': 'trigger', 'instance': %lld}");
     WAITS(2, "asks", "{'kind': 'cancel', 'instance': %lld}");
+}
+
+/* The caller goes on, or what was called ends with it. */
+static void of_two(struct contract *c) {
+    WAITS(4, NULL, "{'kind': 'start', 'process': 'calls'}");
+    WAITS(3, "calls", "{'kind': 'complete', 'task': %lld}", true, true);
+    WAITS(3, "calls", "{'kind': 'cancel', 'instance': %lld}", .of_called = true);
+    WAITS(3, "calls", "{'kind': 'cancel', 'instance': %lld}");
 }
 
 /* ---- lists ---- */
@@ -332,6 +350,7 @@ static const struct check checks[] = {
     {"a list of commands waits as often for many as for a few, whatever they do", walks_a_list},
     {"a list of messages that are kept waits as often for many as for a few", keeps_a_list},
     {"a list gives a message that it keeps to what it begins", keeps_beside_a_start},
+    {"a command that touches a called instance waits three times", of_two},
     {"a command of another program makes none wait more often", changed},
 };
 

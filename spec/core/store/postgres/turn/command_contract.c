@@ -13,7 +13,7 @@ static bool reach(struct contract *c, struct store_reach *to, int64_t instance) 
 static enum answer give_unit(struct contract *c, struct step *step, const struct store_reach *to,
                              const char *verb) {
     struct job none = {0};
-    const struct store_entry entry = {verb, "instance", NULL, NULL, step->instance.id, to->hold};
+    const struct store_entry entry = {verb, "instance", NULL, NULL, step->instance.id, {to->hold}};
     struct outcome end = {.job = &none,
                           .kind = OUTCOME_SUCCESS,
                           .started = NOW,
@@ -85,6 +85,42 @@ static bool move_frame(struct contract *c, int64_t id) {
     return settle_step(c, NULL, &step, NULL) == SETTLED;
 }
 
+/* One more instance, into which the walk has come. */
+static bool reach_beside(struct contract *c, struct store_reach *to, int64_t instance) {
+    *to = (struct store_reach){
+        .instance = instance, .beside = true, .now = NOW, .until = NOW + 60000};
+    return store_reach(c->store, to, &c->error) == YES;
+}
+
+/* What was read of both is built on. */
+static void unchanged_beside(struct contract *c) {
+    struct store_reach to = {0}, other = {0};
+    int64_t of = order(c), id = known(c, of, &to), second = begin(c, of), before = waits(c);
+    EXPECT(second != 0 && learn(c, of, id, &to) == id);
+    before = waits(c);
+    EXPECT(reach(c, &to, id) && reach_beside(c, &other, second) && waits(c) == before + 2);
+    EXPECT(set_frame(c, &other, of, F2) == YES && waits(c) == before + 3);
+    FRAME(second, F2);
+    store_reach_clear(&to);
+    store_reach_clear(&other);
+}
+
+/* The frame of either one moves on before the unit of the second one is written. */
+static void behind_beside(struct contract *c) {
+    struct store_reach to = {0}, other = {0};
+    int64_t of = order(c), id = known(c, of, &to), second = begin(c, of);
+    for (int i = 0; i < 2; i++) {
+        EXPECT(second != 0 && learn(c, of, id, &to) == id);
+        EXPECT(reach(c, &to, id) && reach_beside(c, &other, second));
+        EXPECT(elsewhere(c, move_frame, i ? second : id));
+        int64_t before = waits(c);
+        EXPECT(set_frame(c, &other, of, F2) == (i ? NO : YES) && waits(c) > before + 1);
+        FRAME(second, i ? F3 : F2);
+        store_reach_clear(&to);
+        store_reach_clear(&other);
+    }
+}
+
 static void behind(struct contract *c) {
     struct store_reach to = {0};
     int64_t of = order(c), id = known(c, of, &to);
@@ -154,7 +190,7 @@ static void many_numbers(struct contract *c) {
     unit->tasks = tasks;
     unit->task_count = TASKS;
     struct job none = {0};
-    const struct store_entry entry = {"set_variables", "instance", NULL, NULL, id, to.hold};
+    const struct store_entry entry = {"set_variables", "instance", NULL, NULL, id, {to.hold}};
     struct outcome end = {.job = &none, .kind = OUTCOME_SUCCESS, .due = TIME_NONE, .unit = unit};
     EXPECT(store_unit(c->store, &end, &entry, NOW, &c->error) == YES);
     EXPECT(rows(c, ASK_TASKS, NULL) == TASKS);
@@ -230,7 +266,9 @@ static void another_server(struct contract *c) {
 
 static const struct check checks[] = {
     {"a command waits once to read, and once to write", unchanged},
+    {"a command reads one more instance with one more wait", unchanged_beside},
     {"a frame that has moved meanwhile stays as it is", behind},
+    {"so does that of one more instance", behind_beside},
     {"a job that was created meanwhile goes with its instance", waits_more},
     {"an instance that was suspended meanwhile is not moved", suspended},
     {"a command that makes more than numbers were drawn for is written", many_numbers},
