@@ -20,6 +20,7 @@ const struct cli_command *const verb_groups[] = {
     running_commands,
     process_order_commands,
     process_migrate_commands,
+    picture_commands,
     batch_commands,
     incident_commands,
     deployment_commands,

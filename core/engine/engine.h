@@ -138,6 +138,11 @@ bool engine_command(struct engine *engine, const json_t *command, struct command
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
                     struct error *error);
 
+/* A picture of { process, version } or of { instance }. Its `form` is "svg" or "text", a text, or
+ * "drawing", an object. With `heat` it says how often each activity began, in this instance or in
+ * the newest ones of the version. Nothing is written. The caller's; NULL: error. */
+json_t *engine_picture(struct engine *engine, const json_t *question, struct error *error);
+
 /* How such a command is given, and what came of it. */
 struct engine_order {
     /* in */

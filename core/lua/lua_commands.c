@@ -117,9 +117,22 @@ static int settle(lua_State *L) {
     return ask_outside(L, engine_settle);
 }
 
+/* picture(question) -> what engine_picture answers */
+static int picture(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **question = api_box(L), **answer = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *question = engine ? api_object(L, 2, "question", &error) : NULL;
+    *answer = *question ? engine_picture(engine, *question, &error) : NULL;
+    if (!*answer)
+        return api_fail(L, &error);
+    return api_push_value(L, answer);
+}
+
 static const luaL_Reg methods[] = {
-    {"command", command},           {"fetch", fetch}, {"settle", settle}, {"process", process},
-    {"process_list", process_list}, {NULL, NULL},
+    {"command", command},           {"fetch", fetch},     {"settle", settle}, {"process", process},
+    {"process_list", process_list}, {"picture", picture}, {NULL, NULL},
 };
 
 void lua_commands_register(lua_State *L) {

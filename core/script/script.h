@@ -121,6 +121,10 @@ bool script_unique(struct script *script, struct job_spec *spec, struct error *e
  * it fails, which the first failure tells of. Limited to 1 s. */
 void script_retries(struct script *script, struct job_spec *spec);
 
+/* A process as a picture: see `picture` of lua/moonshift/worker.lua. A text or an object, the
+ * caller's; NULL: error. Limited to 5 s. */
+json_t *script_picture(struct script *script, const json_t *asked, struct error *error);
+
 /* True after a failure by memory, or `recycle_after` jobs: replace this script by a fresh one. */
 bool script_worn(const struct script *script);
 

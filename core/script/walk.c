@@ -288,3 +288,49 @@ void walk_keep(lua_State *L, int index, struct run *run) {
             luaL_error(L, "%s", error.text);
     lua_pop(L, 2);
 }
+
+/* ---- pictures ---- */
+
+enum { PICTURE_SPAN = 5000 }; /* ms */
+
+struct picture {
+    struct script *script;
+    const json_t *asked;
+    json_t *answer;
+    struct error *error;
+};
+
+static int picture_draw(lua_State *L) {
+    struct picture *picture = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, picture->script->worker);
+    lua_getfield(L, -1, "picture");
+    value_push_json(L, picture->asked);
+    lua_call(L, 1, 1);
+    picture->answer = value_to_json(L, -1, "picture", picture->error);
+    return 0;
+}
+
+static json_t *picture_refuse(struct script *script, struct error *error) {
+    struct state *state = &script->state;
+    if (state->stopped != STOP_NONE) {
+        script->worn |= state->stopped == STOP_MEMORY;
+        lua_pop(state->current, 1);
+        error_set(error, ERROR_FAILED, "the picture %s",
+                  state->stopped == STOP_MEMORY ? "needed more than the memory limit"
+                                                : "took longer than PT5S");
+        return NULL;
+    }
+    struct failure failure = failure_describe(state);
+    error_set(error, ERROR_FAILED, "%s", failure.message ? failure.message : "out of memory");
+    failure_clear(&failure);
+    return NULL;
+}
+
+json_t *script_picture(struct script *script, const json_t *asked, struct error *error) {
+    struct picture picture = {.script = script, .asked = asked, .error = error};
+    const char *before = script->mute;
+    script->mute = "in a picture";
+    int status = state_call(&script->state, picture_draw, &picture, 0, PICTURE_SPAN);
+    script->mute = before;
+    return status == LUA_OK ? picture.answer : picture_refuse(script, error);
+}

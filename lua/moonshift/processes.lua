@@ -15,6 +15,8 @@ local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "ke
 
 local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag",
   skip_called = "flag", dry_run = "flag" }
+local PICTURE = { form = "name", heat = "flag" }
+local PROCESS_PICTURE = { form = "name", heat = "flag", version = "positive" }
 local RESTART = { version = "positive", into = "positive", initial = "flag", no_key = "flag",
   variables = "object", skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text",
@@ -370,6 +372,32 @@ function Engine:why_instance(id)
   local text = answer.text
   answer.text = nil
   return text, answer
+end
+
+--- Draws a process as SVG: as the diagram of its model says, else laid out. With the instances of
+--- the version, and the open incidents, at each activity. `heat`: with how often each began, in the
+--- newest 1 000 instances that run and as many that have ended.
+---@param process string its key
+---@param given? { version?: integer, form?: "svg"|"text"|"drawing", heat?: boolean }
+---@return string|table? picture a text, with `form = "drawing"` a table; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:process_picture(process, given)
+  local question = options.only(given, "process_picture", PROCESS_PICTURE)
+  question.process = options.value(process, "process", "name")
+  return self.core:picture(question)
+end
+
+--- Draws the process of an instance as SVG, with the places where it stands and its open incidents.
+---@param instance integer its id; it may have ended
+---@param given? { form?: "svg"|"text"|"drawing", heat?: boolean }
+---@return string|table? picture a text, with `form = "drawing"` a table; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:instance_picture(instance, given)
+  local question = options.only(given, "instance_picture", PICTURE)
+  question.instance = ids.one(instance, 2)
+  return self.core:picture(question)
 end
 
 --- Makes a query of the processes that can be started.

@@ -34,6 +34,16 @@ local function decide(natives, loaded, name, failed, failure)
   return false
 end
 
+local function picture(natives, loaded, asked)
+  local version, env = asked.version, nil
+  if asked.files then
+    local former = require "moonshift.process.former"
+    env = former.new(loaded.sandbox, natives, asked.files).env
+  end
+  local graph = loaded.read_process(version.path, version.text, version.key, env)
+  return require "moonshift.process.drawing.page"(graph, asked)
+end
+
 -- load(natives, options) -> folder.load's table, with `methods` and `engine` (for `job`), and:
 --   priority(name, job) -> integer, or nil for no opinion
 --   decide(name, job, failure) -> delay in ms or nil, retries or nil; or false: the standard rule
@@ -42,6 +52,8 @@ end
 --   hook(index, event, facts, job, owner) calls a hook
 --   walk(job) -> the unit of a job of a process instance
 --   walk_at() -> the activity at which the last walk failed, or nil; there is none before a walk
+--   picture(asked) -> a picture of a stored version of a process: see process/drawing/page.lua;
+--     `files` of a version in Lua are those of its deployment
 --   walk_kept() -> what handlers did in the last walk, which has failed, as JSON
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
@@ -67,6 +79,10 @@ function worker.load(natives, options)
 
   function loaded.unique(name, new)
     return unique.ask(loaded.uniques[name], new)
+  end
+
+  function loaded.picture(asked)
+    return picture(natives, loaded, asked)
   end
 
   function loaded.walk(host)

@@ -6,6 +6,7 @@
 #include "cli/shown/picture.h"
 #include "cli/shown/problem.h"
 #include "cli/shown/table.h"
+#include "cli/verb/processes/process_file.h"
 #include "script/folder.h"
 #include "script/script.h"
 #include <errno.h>
@@ -16,52 +17,6 @@
 
 /* ---- check ---- */
 
-static bool is_file(const char *path) {
-    struct stat info;
-    return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-/* A folder that has this file alone, among its processes. */
-static struct folder *folder_of_file(const char *path, struct error *error) {
-    size_t size;
-    const char *slash = strrchr(path, '/');
-    char *text = file_read(path, &size);
-    struct text name = {0};
-    if (!text) {
-        error_set(error, ERROR_CONFIG, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
-    text_add(&name, "processes/%s", slash ? slash + 1 : path);
-    json_t *file = json_pack("[{ss ss%}]", "path", name.data ? name.data : "", "text", text, size);
-    struct folder *folder = file ? folder_from_json(file, "process check", 0, error) : NULL;
-    if (!file)
-        error_set(error, ERROR_CONFIG, "%s: not valid UTF-8", path);
-    json_decref(file);
-    text_clear(&name);
-    free(text);
-    return folder;
-}
-
-/* A name with such an end means a file, whether it is there or not. */
-static bool names_file(const char *name) {
-    static const char *const ends[] = {".bpmn", ".xml", ".lua"};
-    size_t size = name ? strlen(name) : 0;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (size > strlen(ends[i]) && strcmp(name + size - strlen(ends[i]), ends[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Takes the file, or else the script folder. */
-static bool take_folder(struct cli *cli, const char *file, struct error *error) {
-    if (names_file(file) && access(file, F_OK) != 0)
-        return error_set(error, ERROR_CONFIG, "file \"%s\": %s", file, strerror(errno));
-    if (!is_file(file))
-        return setup_needs_folder(cli, error) && setup_folder(cli, error) && setup_file(cli, error);
-    cli->folder = folder_of_file(file, error);
-    return cli->folder && settings_check(&cli->settings, error);
-}
-
 /* Reads the processes of the folder that was taken. */
 static bool read_processes(struct cli *cli, const char *file, bool written,
                            struct script_report *found, struct error *error) {
@@ -70,7 +25,7 @@ static bool read_processes(struct cli *cli, const char *file, bool written,
         .settings = &cli->settings,
         .clock = clock_system(),
         .hook = HOOK_ALWAYS,
-        .reading = is_file(file) ? READING_FILE : READING_FOLDER,
+        .reading = process_file_is(file) ? READING_FILE : READING_FOLDER,
         .written = written,
     };
     return script_check(&options, found, error);
@@ -162,7 +117,7 @@ static bool process_refuse(const struct cli *cli, size_t count, const char *what
 static bool name_file(const char *path, const struct script_report *found, struct error *error) {
     json_t *const lists[] = {found->processes, found->problems, found->warnings}, *one;
     size_t i;
-    if (!is_file(path))
+    if (!process_file_is(path))
         return true;
     for (size_t list = 0; list < sizeof lists / sizeof *lists; list++)
         json_array_foreach(lists[list], i, one) {
@@ -174,7 +129,7 @@ static bool name_file(const char *path, const struct script_report *found, struc
 
 static bool process_check(struct cli *cli, const struct flags *flags, struct error *error) {
     struct script_report found;
-    if (!setup_outside(cli, flags, error) || !take_folder(cli, cli->directory, error))
+    if (!setup_outside(cli, flags, error) || !process_file_take(cli, cli->directory, error))
         return false;
     bool fine = read_processes(cli, cli->directory, false, &found, error) &&
                 name_file(cli->directory, &found, error) && report_print(cli, &found, error);
@@ -199,7 +154,7 @@ static json_t *shown_of(const json_t *rows, const char *which) {
     json_t *shown = json_array(), *row;
     size_t i;
     json_array_foreach(rows, i, row) {
-        if (is_file(which) || strcmp(json_text(row, "key"), which) == 0)
+        if (process_file_is(which) || strcmp(json_text(row, "key"), which) == 0)
             json_array_append(shown, row);
     }
     return shown;
@@ -267,7 +222,7 @@ static bool show_found(struct cli *cli, const struct script_report *found, const
     bool fine = false;
     if (all_written(shown)) {
         fine = as_text ? texts_print(cli, shown, error)
-                       : pictures_print(cli, shown, !is_file(which), error);
+                       : pictures_print(cli, shown, !process_file_is(which), error);
     } else if (problems > 0) {
         print_all(found->problems, "");
         error_set(error, ERROR_FAILED, "%s: %zu problem%s", which, problems,
@@ -282,7 +237,7 @@ static bool show_found(struct cli *cli, const struct script_report *found, const
 static bool process_show(struct cli *cli, const struct flags *flags, struct error *error) {
     const char *which = flags->words[0];
     struct script_report found;
-    if (!setup_outside(cli, flags, error) || !take_folder(cli, which, error))
+    if (!setup_outside(cli, flags, error) || !process_file_take(cli, which, error))
         return false;
     bool fine = read_processes(cli, which, true, &found, error) &&
                 name_file(which, &found, error) &&

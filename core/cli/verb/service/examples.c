@@ -57,10 +57,15 @@ static const struct {
     {"instance activate", LINE("instance activate order-7")},
     {"process check", LINE("process check") LINE("process check processes/order.bpmn --strict")},
     {"process show", LINE("process show order") LINE("process show order --lua")},
+    {"process picture", LINE("process picture order >order.svg")
+                            LINE("process picture order --heat --version 2 >order.svg")
+                                LINE("process picture processes/order.bpmn >order.svg")},
     {"process list", LINE("process list")},
     {"process suspend", LINE("process suspend order --include-instances")},
     {"process activate", LINE("process activate order --include-instances")},
     {"instance show", LINE("instance show 4711")},
+    {"instance picture",
+     LINE("instance picture 4711 >order.svg") LINE("instance picture 4711 --text")},
     {"instance why", LINE("instance why 4711")},
     {"instance trail", LINE("instance trail 4711")},
     {"task list", LINE("task list --candidate clerks")},

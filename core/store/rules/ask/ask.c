@@ -45,7 +45,7 @@ static json_t *version(struct store *store, const struct question *question, str
 }
 
 static json_t *standing(struct store *store, const struct question *question, struct error *error) {
-    return store_standing(store, question->name, error);
+    return store_standing(store, question->name, json_int(question->object, "number"), error);
 }
 
 static json_t *files(struct store *store, const struct question *question, struct error *error) {

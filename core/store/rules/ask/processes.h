@@ -33,9 +33,10 @@ json_t *store_frames(struct store *store, const json_t *questions, struct error 
  * number, kind, hash, deployment, path, text, current, suspended }. With text = false that is null:
  * a large file is not read. ERROR_NOT_FOUND. */
 json_t *store_version(struct store *store, const json_t *question, struct error *error);
-/* Where the instances of a process stand: { version, instances, suspended, at: [{ activity, state,
- * count }], incidents: [{ activity, count }] }. `version` is the number of the current one. Reads
- * the frame of each instance. ERROR_NOT_FOUND: there is no process of this key. */
-json_t *store_standing(struct store *store, const char *key, struct error *error);
+/* Where the instances of a process stand, `number` 0: of all its versions: { version, instances,
+ * suspended, at: [{ activity, state, count }], incidents: [{ activity, count }] }. `version` is the
+ * number of the current one. Reads the frame of each instance. ERROR_NOT_FOUND: there is no process
+ * of this key. */
+json_t *store_standing(struct store *store, const char *key, int64_t number, struct error *error);
 
 #endif

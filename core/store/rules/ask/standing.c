@@ -5,8 +5,16 @@
 #include "store/rules/record/frame.h"
 #include <string.h>
 
-#define OF_PROCESS " FROM instance i JOIN process_version v ON v.id=i.version WHERE v.key=?1"
+#define OF_VERSION " AND (CAST(?2 AS BIGINT)=0 OR v.number=?2)"
+#define OF_PROCESS                                                                                 \
+    " FROM instance i JOIN process_version v ON v.id=i.version WHERE v.key=?1" OF_VERSION
 #define SUSPENDED_ITSELF "CASE WHEN " BY_ITSELF("i.id") " THEN 1 ELSE 0 END"
+
+/* Which instances are looked at: of a process, and of one version; 0: of all. */
+struct process_at {
+    const char *key;
+    int64_t number;
+};
 
 /* Counts by activity and state, as an object of objects. */
 static bool tally(json_t *counts, const char *activity, size_t size, const char *state,
@@ -53,15 +61,16 @@ static json_t *rows_of(json_t *counts) {
     return rows;
 }
 
-static bool read_frames(struct store *store, const char *key, json_t *found, struct error *error) {
+static bool read_frames(struct store *store, const struct process_at *at, json_t *found,
+                        struct error *error) {
     json_t *counts = json_object();
     int64_t instances = 0, suspended = 0;
     struct row *row = db_query(&store->db, error,
                                "SELECT i.frame, " SUSPENDED_ITSELF ", 1" OF_PROCESS
                                " UNION ALL SELECT t.frame, 0, 0 FROM body_turn t JOIN body b"
                                " ON b.id=t.body AND b.closed=0 JOIN process_version v"
-                               " ON v.id=b.version WHERE v.key=?1",
-                               "t", key);
+                               " ON v.id=b.version WHERE v.key=?1" OF_VERSION,
+                               "ti", at->key, at->number);
     enum answer step;
     while ((step = db_step(&store->db, row, error)) == YES) {
         if (!tally_frame(counts, row_text(row, 0), error)) {
@@ -78,16 +87,17 @@ static bool read_frames(struct store *store, const char *key, json_t *found, str
     return done;
 }
 
-static bool read_incidents(struct store *store, const char *key, json_t *found,
+static bool read_incidents(struct store *store, const struct process_at *at, json_t *found,
                            struct error *error) {
     json_t *rows = json_array();
-    struct row *row = db_query(&store->db, error,
-                               "SELECT n.activity, count(*) FROM incident n"
-                               " JOIN instance i ON i.id=n.instance_id"
-                               " JOIN process_version v ON v.id=i.version"
-                               " WHERE v.key=?1 AND n.ended IS NULL AND n.activity IS NOT NULL"
-                               " GROUP BY n.activity ORDER BY n.activity",
-                               "t", key);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT n.activity, count(*) FROM incident n"
+                 " JOIN instance i ON i.id=n.instance_id"
+                 " JOIN process_version v ON v.id=i.version"
+                 " WHERE v.key=?1" OF_VERSION " AND n.ended IS NULL AND n.activity IS NOT NULL"
+                 " GROUP BY n.activity ORDER BY n.activity",
+                 "ti", at->key, at->number);
     enum answer step;
     while ((step = db_step(&store->db, row, error)) == YES)
         json_array_append_new(rows, json_pack("{ss sI}", "activity", row_text(row, 0), "count",
@@ -108,7 +118,8 @@ static enum answer read_version(struct store *store, const char *key, json_t *fo
     return known;
 }
 
-json_t *store_standing(struct store *store, const char *key, struct error *error) {
+json_t *store_standing(struct store *store, const char *key, int64_t number, struct error *error) {
+    const struct process_at at = {key, number};
     json_t *found = json_object();
     bool own = false;
     if (!found || !look_begin(store, &own, error)) {
@@ -118,8 +129,8 @@ json_t *store_standing(struct store *store, const char *key, struct error *error
     enum answer known = read_version(store, key, found, error);
     if (known == NO)
         error_set(error, ERROR_NOT_FOUND, "no process \"%s\" is deployed", key);
-    bool done = known == YES && read_frames(store, key, found, error) &&
-                read_incidents(store, key, found, error);
+    bool done = known == YES && read_frames(store, &at, found, error) &&
+                read_incidents(store, &at, found, error);
     look_end(store, own);
     return json_kept(found, done);
 }
