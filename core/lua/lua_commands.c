@@ -1,5 +1,5 @@
-#include "engine/outside/fetch.h"
-#include "engine/outside/settle_list.h"
+#include "engine/fetch.h"
+#include "engine/process/settle_list.h"
 #include "lua/lua_engine.h"
 #include "script/value.h"
 #include <string.h>

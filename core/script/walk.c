@@ -254,6 +254,7 @@ static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec,
     struct owner owner;
     if (!job->handler || !owner_of(run->outcome->unit, job->instance_id, &owner))
         return error_set(error, ERROR_FAILED, "unit: a job of no instance of the unit");
+    job->topic = text_of(L, "topic");
     job->term = text_of(L, "term");
     job->repeat = text_of(L, "repeat");
     spec->zone = rules.zone;

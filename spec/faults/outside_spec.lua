@@ -2,7 +2,12 @@
 -- lock and a fetch, or its worker, take a job away.
 local executors = require "spec.support.executors"
 local moonshift = require "moonshift"
+local models = require "spec.support.models"
 local process = require "spec.support.process"
+
+local function flow(from, to)
+  return ('<sequenceFlow id="%s_%s" sourceRef="%s" targetRef="%s"/>'):format(from, to, from, to)
+end
 
 local handlers = {
   ["handlers/slow.lua"] = [[
@@ -12,6 +17,14 @@ return function()
 end
 ]],
   ["handlers/note.lua"] = "return function() end\n",
+  ["processes/p.bpmn"] = models.process('<startEvent id="s"/><parallelGateway id="g"/>'
+    .. '<parallelGateway id="j"/><serviceTask id="x" c:type="external" c:topic="pack"/>'
+    .. '<scriptTask id="y" c:asyncBefore="true" scriptFormat="lua"><script>'
+    .. "job.variables.y = true</script></scriptTask>"
+    .. '<scriptTask id="z" c:asyncBefore="true" scriptFormat="lua"><script>'
+    .. 'job.variables.z = job.variables.packed + 1</script></scriptTask><endEvent id="e"/>'
+    .. flow("s", "g") .. flow("g", "x") .. flow("g", "y") .. flow("x", "j") .. flow("y", "j")
+    .. flow("j", "z") .. flow("z", "e")),
 }
 
 local WORKERS = { "w1", "w2", "w3" }
@@ -86,6 +99,44 @@ describe("workers outside", function()
     end
     assert.equal(30, engine:log({ handler = "topic/ocr", outcome = "successful" }):count())
     assert.equal(0, engine:jobs({ topic = "ocr" }):count())
+    local _, output = process.moonshift("check", "--store", place.url)
+    assert.matches("nothing is wrong", output)
+  end)
+
+  it("move instances whose other branches an executor runs", function()
+    place.executor("--workers", "4")
+    place.enqueue("note", 200)
+    local started = {}
+    for i = 1, 40 do
+      started[i] = { "p" }
+    end
+    local ended, left = 0, {}
+    assert.equal(40, #assert(engine:start(started)))
+    process.await("the end of all instances", 60, function()
+      for _, worker in ipairs(WORKERS) do
+        local jobs = assert(engine:fetch { worker = worker, topics = { "pack" }, max = 5,
+          lock = "PT1H" })
+        for _, job in ipairs(jobs) do
+          left[#left + 1] = { id = job.id, token = job.token, outcome = "complete",
+            variables = { packed = 1 } }
+        end
+        local given
+        given, left = left, {}
+        for i, one in ipairs(assert(engine:settle { outcomes = given }).outcomes) do
+          if one.code then -- something else had the lane of the instance too long
+            assert.equal("conflict", one.code)
+            left[#left + 1] = given[i]
+          else
+            ended = ended + 1
+          end
+        end
+      end
+      return engine:instances():count() == 0
+    end)
+    assert.equal(40, ended)
+    for _, row in ipairs(engine:past_instances():list()) do
+      assert.same({ "completed", true, 2 }, { row.how, row.variables.y, row.variables.z })
+    end
     local _, output = process.moonshift("check", "--store", place.url)
     assert.matches("nothing is wrong", output)
   end)

@@ -65,14 +65,32 @@ describe("an external task", function()
     assert.equal("completed", engine:instance(id).how)
   end)
 
-  it("is refused where no file is its topic's handler", function()
+  it("waits for a worker outside where no file is its topic's handler", function()
     folder = process.folder {
       ["processes/p.bpmn"] = models.line(EXTERNAL:format("", "")),
       ["handlers/charge.lua"] = "return function() end",
     }
-    local ok, message = pcall(testing.engine, { scripts = folder })
-    assert.is_false(ok)
-    assert.matches('"x": there is no handler for its topic "charge" %(looked for '
-      .. "activities/p/x.lua, handlers/topic/charge.lua%)", message)
+    engine = testing.engine { scripts = folder }
+    local id = engine:start("p")
+    engine:drain()
+    local job = engine:jobs({ topic = "charge" }):one()
+    assert.same({ "process/p/x", 7, "x", "ready" },
+      { job.handler, job.priority, job.activity, job.state })
+    assert.equal("external", engine:instance(id).at[1].state)
+  end)
+
+  it("that waits for a worker outside is run once its topic has a handler", function()
+    folder = process.folder { ["processes/p.bpmn"] = models.line(EXTERNAL:format("", "")) }
+    engine = testing.engine { scripts = folder }
+    local id = engine:start("p", { variables = { n = 1 } })
+    engine:drain()
+    os.execute("mkdir -p " .. process.quote(folder .. "/handlers/topic"))
+    local file = assert(io.open(folder .. "/handlers/topic/charge.lua", "w"))
+    file:write("return function(job) job.variables.paid = job.variables.n + 1 end")
+    file:close()
+    assert(engine:reload())
+    engine:drain()
+    assert.same({ n = 1, paid = 2 }, engine:instance(id).variables)
+    assert.equal("completed", engine:instance(id).how)
   end)
 end)

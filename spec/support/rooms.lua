@@ -37,7 +37,6 @@ local rooms = {
   { "core/engine", "creation, deployments, questions: one engine for all faces" },
   { "core/engine/process", "commands to processes, walked on the caller's thread" },
   { "core/engine/command", "operator's commands" },
-  { "core/engine/outside", "jobs that workers elsewhere fetch and hand back" },
   { "core/run/pool", "worker threads, the queue, work items" },
   { "core/run", "the executor: turns, the loop, leases" },
   { "core/lua", "Lua calls C: the objects behind `require \"moonshift\"`" },

@@ -194,6 +194,22 @@ function Commands.retries(run, words)
   done(run.engine:set_retries(job_of(run, rest[1]).id, tonumber(rest[2])))
 end
 
+-- external TOPIC [fail RETRIES | error CODE] [name=value …]: a worker takes the oldest job of the
+-- topic, and hands it back.
+function Commands.external(run, words)
+  local rest, variables = split(words)
+  local job = done(run.engine:fetch { worker = "w", topics = { rest[1] }, lock = "PT1M" })[1]
+  job = done(job, "no external task of " .. rest[1])
+  local one = { id = job.id, token = job.token, outcome = rest[2] or "complete" }
+  if rest[2] == "fail" then
+    one.message, one.retries = "fails", tonumber(rest[3])
+  else
+    one.variables, one.code = variables, rest[3]
+  end
+  local settled = done(run.engine:settle { outcomes = { one } }).outcomes[1]
+  done(not settled.code, settled.message)
+end
+
 local function give_message(run, name)
   local oldest
   for _, row in ipairs(run.engine:subscriptions({}):list()) do

@@ -153,12 +153,25 @@ local function rows(engine, kind)
   return engine[kind](engine, {}):list()
 end
 
+-- What workers outside fetch is told beside the jobs.
 local function jobs_of(engine)
-  local parts = {}
+  local parts, external = {}, {}
   for _, row in ipairs(rows(engine, "jobs")) do
-    parts[#parts + 1] = job_text(engine, row)
+    if row.topic then
+      external[#external + 1] = ("%s@%s%s"):format(row.topic, row.activity,
+        row.retries ~= 3 and "/retries" .. row.retries or "")
+    else
+      parts[#parts + 1] = job_text(engine, row)
+    end
   end
-  return parts
+  return parts, external
+end
+
+local function incident_text(engine, row)
+  local job = row.job and engine:job(row.job)
+  return ("%s@%s%s"):format(job and job.topic and "failedExternalTask" or "failedJob",
+    row.activity or row.handler:match "([^/:]*)[^/]*$",
+    row.cause and row.cause ~= row.id and "<" or "")
 end
 
 local function is_condition(one)
@@ -187,11 +200,13 @@ end
 function trees.tell(run)
   local engine, variables, parts = run.engine, {}, {}
   local list = { ("  at [%s]"):format(places_of(engine, variables, parts)) }
-  add(list, "jobs", jobs_of(engine))
+  local jobs, external = jobs_of(engine)
+  add(list, "jobs", jobs)
   for _, row in ipairs(rows(engine, "subscriptions")) do
     parts[#parts + 1] = ("%s:%s@%s"):format(row.kind or "message", row.name, row.activity)
   end
   add(list, "subscriptions", parts)
+  add(list, "external", external)
   parts = {}
   for _, row in ipairs(rows(engine, "tasks")) do
     parts[#parts + 1] = row.activity .. (row.assignee and "=" .. row.assignee or "")
@@ -201,8 +216,7 @@ function trees.tell(run)
   parts = {}
   for _, row in ipairs(engine:incidents({ open = true }):list()) do
     if row.type ~= "instanceStuck" then
-      parts[#parts + 1] = ("failedJob@%s%s"):format(row.activity
-        or row.handler:match "([^/:]*)[^/]*$", row.cause and row.cause ~= row.id and "<" or "")
+      parts[#parts + 1] = incident_text(engine, row)
     end
   end
   add(list, "incidents", parts)

@@ -58,11 +58,20 @@ bool picture_count(json_t *process, json_t *standing, struct error *error) {
 static const struct {
     const char *state, *words;
 } states[] = {
-    {"before", "job"},           {"after", "job behind it"},  {"seed", "job"},
-    {"task", "user task"},       {"timer", "timer"},          {"message", "message"},
-    {"trigger", "trigger"},      {"join", "other branches"},  {"event", "events"},
-    {"call", "called instance"}, {"undoing", "compensation"}, {"signal", "signal"},
+    {"before", "job"},
+    {"after", "job behind it"},
+    {"seed", "job"},
+    {"task", "user task"},
+    {"timer", "timer"},
+    {"message", "message"},
+    {"trigger", "trigger"},
+    {"join", "other branches"},
+    {"event", "events"},
+    {"call", "called instance"},
+    {"undoing", "compensation"},
+    {"signal", "signal"},
     {"condition", "condition"},
+    {"external", "worker outside"},
 };
 
 static const char *words_of(const char *state) {

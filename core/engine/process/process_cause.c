@@ -289,6 +289,15 @@ static bool trigger(struct process_cause *cause, struct engine *engine, const js
            take_instance(cause, engine, id, error);
 }
 
+/* A worker outside hands back what waits at this token; with a code it throws. */
+static bool external(struct process_cause *cause, struct engine *engine, const json_t *command,
+                     struct error *error) {
+    static const char *const names[] = {"token", "code", "message", NULL};
+    take_activity(cause, command);
+    return take_all(cause, command, names, error) &&
+           take_instance(cause, engine, json_int(command, "instance"), error);
+}
+
 /* About an instance as a whole. */
 static bool of_instance(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
@@ -486,14 +495,22 @@ static const struct reader {
     bool (*read)(struct process_cause *cause, struct engine *engine, const json_t *command,
                  struct error *error);
 } readers[] = {
-    {"start", "process", JSON_STRING, start},       {"complete", "task", JSON_INTEGER, complete},
-    {"message", "message", JSON_STRING, message},   {"trigger", "instance", JSON_INTEGER, trigger},
-    {"cancel", "instance", JSON_INTEGER, cancel},   {"set", "instance", JSON_INTEGER, set},
-    {"due", "instance", JSON_INTEGER, due},         {"throw", "task", JSON_INTEGER, raise_code},
-    {"escalate", "task", JSON_INTEGER, raise_code}, {"signal", "signal", JSON_STRING, signal_read},
-    {"modify", "instance", JSON_INTEGER, modify},   {"restart", "instance", JSON_INTEGER, restart},
-    {"assign", "task", JSON_INTEGER, assign},       {"migrate", "instance", JSON_INTEGER, migrate},
+    {"start", "process", JSON_STRING, start},
+    {"complete", "task", JSON_INTEGER, complete},
+    {"message", "message", JSON_STRING, message},
+    {"trigger", "instance", JSON_INTEGER, trigger},
+    {"cancel", "instance", JSON_INTEGER, cancel},
+    {"set", "instance", JSON_INTEGER, set},
+    {"due", "instance", JSON_INTEGER, due},
+    {"throw", "task", JSON_INTEGER, raise_code},
+    {"escalate", "task", JSON_INTEGER, raise_code},
+    {"signal", "signal", JSON_STRING, signal_read},
+    {"modify", "instance", JSON_INTEGER, modify},
+    {"restart", "instance", JSON_INTEGER, restart},
+    {"assign", "task", JSON_INTEGER, assign},
+    {"migrate", "instance", JSON_INTEGER, migrate},
     {"plan", "process", JSON_STRING, plan},
+    {"external", "instance", JSON_INTEGER, external},
 };
 
 static const struct reader *reader_of(const json_t *command) {

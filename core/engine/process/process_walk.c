@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_entry.h"
+#include "store/outside.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,12 +115,31 @@ static bool find_generation(struct process_walk *walk, struct engine *engine, st
                                    "no script folder has the process \"%s\"", walk->cause.key);
 }
 
-static struct job *job_of(struct process_walk *walk, time_ms now) {
+/* What a worker outside hands back ends its own job, in the lane that the walk has. */
+static void take_job(struct process_walk *walk, const struct engine *engine, struct job *job) {
+    const struct job *from = walk->job;
+    job->id = from->id;
+    job->token = from->token;
+    job->owner = from->owner;
+    job->stream = from->stream;
+    job->definition = from->definition;
+    job->priority = from->priority;
+    job->retries = from->retries;
+    job->attempt = from->attempt;
+    job->crashes = from->crashes;
+    job->due = from->due;
+    job->created = from->created;
+    job->activity = from->activity;
+    job->execution = from->execution;
+    job->lane_id = process_walk_lane(walk, engine);
+}
+
+static struct job *job_of(struct process_walk *walk, const struct engine *engine, time_ms now) {
     free(walk->payload);
     walk->payload = json_write(walk->cause.object, NULL);
     if (!walk->payload)
         return NULL;
-    return job_copy(&(struct job){
+    struct job job = {
         .handler = walk->handler,
         .payload = walk->payload,
         .payload_size = strlen(walk->payload),
@@ -140,7 +160,10 @@ static struct job *job_of(struct process_walk *walk, time_ms now) {
         .business_key = text_of(walk, "key"),
         .tenant = text_of(walk, "tenant"),
         .kept = walk->kept,
-    });
+    };
+    if (walk->job)
+        take_job(walk, engine, &job);
+    return job_copy(&job);
 }
 
 /* True, with the error that says so, if what the command names has gone beside the walk. */
@@ -208,7 +231,7 @@ static enum answer go_back(struct process_walk *walk, struct engine *engine, str
 enum answer process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
     if (!find_generation(walk, engine, error) || !keep(walk, error))
         return FAILED;
-    struct job *job = job_of(walk, engine_now(engine));
+    struct job *job = job_of(walk, engine, engine_now(engine));
     struct lane_keeper own = {0}, *keeper = engine->keeper ? engine->keeper : &own;
     engine->running = true;
     engine->lane_refused = (struct error){0};
@@ -290,6 +313,28 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
     process_entry_clear(&made);
     json_decref(result);
     return done;
+}
+
+enum answer process_walk_end(struct process_walk *walk, struct engine *engine,
+                             enum settled *settled, struct error *error) {
+    struct outcome *outcome = walk->outcome;
+    const bool contends = outcome->unit->contends;
+    outcome->unit->contends = false; /* the command insists, not the job */
+    outcome->lane_ends = true;
+    outcome->lane_token = process_lane_hold(engine, outcome->job->lane_id).token;
+    bool done =
+        store_begin(engine->store, STORE_COMMAND, error) &&
+        engine_end(engine, store_settle_outside(engine->store, outcome, engine_now(engine), error),
+                   error);
+    *settled = outcome->settled;
+    if (done && outcome->kind != OUTCOME_SUCCESS) /* a suspended caller would go on: it waits */
+        done = error_set(error, ERROR_CONFLICT, "%s", outcome->message ? outcome->message : "");
+    if (!done)
+        return FAILED;
+    if (*settled != SETTLED_BEHIND && *settled != SETTLED_WAITS)
+        return YES;
+    walk->insists = walk->insists || contends || walk->walks >= WALKS_MAX;
+    return NO;
 }
 
 bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error) {

@@ -10,6 +10,7 @@
 /* A job without an id: what the walk is given. Zero-initialise but for `command`. */
 struct process_walk {
     const json_t *command; /* as engine_process gets it */
+    const struct job *job; /* of an activity that a worker outside hands back; NULL: none */
     struct process_cause cause;
     int64_t instance; /* out: what it was done to */
     struct generation *generation;
@@ -48,6 +49,9 @@ enum answer process_walk_go(struct process_walk *walk, struct engine *engine, st
  * written. The next walk does not repeat what handlers did. */
 enum answer process_walk_settle(struct process_walk *walk, struct engine *engine, bool alone,
                                 struct error *error);
+/* The same for what a worker outside hands back: settled as the end of its job. */
+enum answer process_walk_end(struct process_walk *walk, struct engine *engine,
+                             enum settled *settled, struct error *error);
 /* Keeps the message, which nothing waits for yet, in the present transaction. NO: something waits
  * for it by now. */
 enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,

@@ -106,6 +106,11 @@ function Jobs.seed(w, inst, token)
   multi.seed(w, inst, token)
 end
 
+function Jobs.external(w, inst, token)
+  local step = step_of(inst, token)
+  step.kind.run(w, inst, token, step)
+end
+
 -- All turns have ended that stand outside of the frame.
 function Jobs.body(w, inst, token)
   multi.leave(w, inst, token, step_of(inst, token))
@@ -166,7 +171,7 @@ end
 -- it. The jobs that make more turns, and that leave a body whose turns stand outside, are named as
 -- the body; no other job waits for their tokens.
 local FOR = {
-  [""] = { before = true, seed = true, body = true },
+  [""] = { before = true, seed = true, body = true, external = true },
   [":after"] = { after = true },
   [":timer"] = { timer = true, ["on timer"] = true },
 }
@@ -289,6 +294,19 @@ function Causes.escalate(w)
     refuse(w, ("the escalation %s at %s is caught by nothing"):format(tostring(w.cause.code),
       token.at))
   end
+end
+
+-- A worker outside has done what an activity is, or ends it with a BPMN error.
+function Causes.external(w)
+  local inst, token = waiting(w, "the activity", "external")
+  local cause = w.cause
+  w.job_token = token
+  if not cause.code then
+    local step = step_of(inst, token)
+    return step.kind.proceed(w, inst, token, step)
+  end
+  variables.set_given(inst, token, cause)
+  errors.throw(w, inst, token, errors.thrown(cause.code, cause.message))
 end
 
 function Causes.trigger(w)

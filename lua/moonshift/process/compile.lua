@@ -315,11 +315,18 @@ local function task_of(c, step, node)
   step.form = node.form
 end
 
+-- The file in nodes/ that has its kind.
+local function kind_of(node)
+  return graph_of.is_external(node) and "external" or KINDS[node.kind]
+    or error("no such kind: " .. node.kind, 0)
+end
+
 local function step_of(c, node)
   local step = {
-    id = node.id, name = node.name, node = node, kind = require(
-      "moonshift.process.nodes." .. (KINDS[node.kind] or error("no such kind: " .. node.kind, 0))),
-    before = graph_of.begins_in_job(node), after = node.after, exclusive = node.exclusive ~= false,
+    id = node.id, name = node.name, node = node,
+    kind = require("moonshift.process.nodes." .. kind_of(node)),
+    before = node.before, after = node.after, exclusive = node.exclusive ~= false,
+    topic = compile.value(c, node.behaviour and node.behaviour.topic, node),
     retry = node.retry, priority = compile.value(c, graph_of.priority(c.graph, node), node),
     result = node.result, result_in = node.result_in,
     inputs = named_values(c, node.input, node), outputs = named_values(c, node.output, node),

@@ -26,6 +26,7 @@
 --   before   waits in the job before its activity
 --   after    waits in the job after its activity: the flow it takes then, if there is one
 --   seed     waits in the job that makes the next turns of the body around it
+--   external waits in the job that a worker outside fetches.
 --   task, timer, message, trigger, join, event   waits as its activity says
 --   condition   waits until its condition is true
 --   signal   waits for the signal of this name; without `more`, of the name that the process says

@@ -176,7 +176,8 @@ local function looked_for(behaviour)
 end
 
 -- resolve(graph, loaded, tell): gives every behaviour that needs a file its `names`, and calls
--- tell(at, message) for each of which no file is there. Without `loaded` nothing is told.
+-- tell(at, message) for each of which no file is there. Without `loaded` nothing is told. Workers
+-- outside do what has a topic and no file.
 function places.resolve(graph, loaded, tell)
   places.each(graph, function(behaviour, at, place)
     local what = wanted(behaviour)
@@ -184,7 +185,7 @@ function places.resolve(graph, loaded, tell)
       return
     end
     behaviour.names = places.names(behaviour, place)
-    if loaded and not places.find(loaded, behaviour.names) then
+    if loaded and not behaviour.topic and not places.find(loaded, behaviour.names) then
       tell(at, ("there is no %s%s (looked for %s)"):format(behaviour.run and "" or
         "handler for its ", what, looked_for(behaviour)))
     end

@@ -207,14 +207,15 @@ local function stand_in(missing, names)
   end, name
 end
 
--- handler(names, version) -> the first handler that is there, and its name; nil if none is. What
--- the folder has no longer comes from the deployment of that version.
-function Runtime:handler(names, version)
+-- handler(names, version, own) -> the first handler that is there, and its name; nil if none is.
+-- What the folder has no longer comes from the deployment of that version. `own`: nothing stands in
+-- for one.
+function Runtime:handler(names, version, own)
   local found, name = places.find(self.loaded, names)
   if not found then
     found, name = files_of(self, version):handler(names)
   end
-  if found then
+  if found or own then
     return found, name
   end
   return stand_in(self.loaded.missing, names)

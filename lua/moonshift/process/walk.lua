@@ -189,9 +189,9 @@ function Walk.await(_, inst, token, state, list, row)
   end
 end
 
-local WAITS = { before = "job", after = "job", seed = "job", timer = "job", ["on timer"] = "job",
-  message = "subscription", ["on message"] = "subscription", signal = "subscription",
-  ["on signal"] = "subscription", task = "task" }
+local WAITS = { before = "job", after = "job", seed = "job", external = "job", timer = "job",
+  ["on timer"] = "job", message = "subscription", ["on message"] = "subscription",
+  signal = "subscription", ["on signal"] = "subscription", task = "task" }
 
 local function repeats(w, token)
   return token.state == "on timer" and token.more ~= nil and not w.cause.last
@@ -290,7 +290,7 @@ end
 -- The same for an activity itself, within its repetition if it has one.
 function walk.arrive_inner(w, inst, token, step)
   token.state, token.at = "run", step.id
-  if step.before then
+  if step.before or step.topic and step.kind.calls(w, inst, step) then
     return w:await_job(inst, token, "before", { name = step.id, priority = step.priority,
       retry = step.retry, exclusive = step.exclusive })
   end

@@ -368,7 +368,7 @@ static const struct {
     {"timer", say_job},       {"task", say_task},           {"message", say_received},
     {"signal", say_received}, {"condition", say_condition}, {"trigger", say_trigger},
     {"join", say_join},       {"event", say_event},         {"call", say_call},
-    {"undoing", say_undoing}, {"turns", say_turns},
+    {"undoing", say_undoing}, {"turns", say_turns},         {"external", say_job},
 };
 
 static bool say(struct looker *looker, const json_t *place) {

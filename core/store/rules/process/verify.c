@@ -36,6 +36,7 @@ static unsigned waits_for(const char *state) {
     } known[] = {{"before", UNIT_JOB},
                  {"after", UNIT_JOB},
                  {"seed", UNIT_JOB},
+                 {"external", UNIT_JOB},
                  {"timer", UNIT_JOB},
                  {"on timer", UNIT_JOB},
                  {"task", UNIT_TASK},

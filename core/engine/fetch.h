@@ -1,6 +1,6 @@
 /* fetch.h - what a worker outside asks for, as the faces say it (rules §24). */
-#ifndef MOONSHIFT_ENGINE_OUTSIDE_FETCH_H
-#define MOONSHIFT_ENGINE_OUTSIDE_FETCH_H
+#ifndef MOONSHIFT_ENGINE_FETCH_H
+#define MOONSHIFT_ENGINE_FETCH_H
 
 #include "engine/engine.h"
 #include "store/outside.h"

@@ -1,4 +1,4 @@
-#include "engine/outside/handed_back.h"
+#include "engine/process/handed_back.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "time/span.h"

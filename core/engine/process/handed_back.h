@@ -1,7 +1,7 @@
 /* handed_back.h - one job as a worker outside hands it back: what it says, and the outcome that
- * this is. Private to core/engine/outside/settle_list.c. */
-#ifndef MOONSHIFT_ENGINE_OUTSIDE_HANDED_BACK_H
-#define MOONSHIFT_ENGINE_OUTSIDE_HANDED_BACK_H
+ * this is. Private to core/engine/process/settle_list.c. */
+#ifndef MOONSHIFT_ENGINE_PROCESS_HANDED_BACK_H
+#define MOONSHIFT_ENGINE_PROCESS_HANDED_BACK_H
 
 #include "engine/engine_state.h"
 

@@ -1,4 +1,4 @@
-#include "engine/outside/fetch.h"
+#include "engine/fetch.h"
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "time/span.h"

@@ -1,7 +1,8 @@
-#include "engine/outside/settle_list.h"
+#include "engine/process/settle_list.h"
 #include "base/json.h"
-#include "engine/outside/fetch.h"
-#include "engine/outside/handed_back.h"
+#include "engine/fetch.h"
+#include "engine/process/handed_back.h"
+#include "engine/process/process_external.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static bool lost(struct handed_back *one) {
 static bool read_list(struct handing *handing, const json_t *list, struct error *error) {
     size_t i;
     const json_t *entry;
-    if (!json_is_array(list) || json_array_size(list) > SETTLE_MAX)
+    bool none = json_is_object(list) && !json_object_size(list); /* an empty table of Lua */
+    if ((!json_is_array(list) && !none) || json_array_size(list) > SETTLE_MAX)
         return json_refuse("outcomes", list, "a list of at most 1000", error);
     handing->count = json_array_size(list);
     handing->list = calloc(handing->count + 1, sizeof *handing->list);
@@ -75,6 +77,23 @@ static bool make_all(struct handing *handing, struct error *error) {
         if (!make(handing, &handing->list[i], error))
             return false;
     return true;
+}
+
+/* What moves an instance is written by itself. Its failure is told of that entry alone. */
+static void walk_one(struct handing *handing, struct handed_back *one) {
+    struct outcome *outcome = one->outcome;
+    enum settled settled = SETTLED;
+    if (process_external(handing->engine, outcome->job, one->said, outcome->result, &settled,
+                         &one->refused) &&
+        settled == SETTLED_STALE)
+        lost(one);
+    handed_back_clear(one);
+}
+
+static void walk_all(struct handing *handing) {
+    for (size_t i = 0; i < handing->count; i++)
+        if (handed_back_walks(&handing->list[i]))
+            walk_one(handing, &handing->list[i]);
 }
 
 static bool extend(struct handing *handing, struct handed_back *one, struct error *error) {
@@ -159,7 +178,10 @@ bool engine_settle(struct engine *engine, const json_t *question, json_t **answe
     struct handing handing = {.engine = engine};
     *answer = NULL;
     bool done = engine_idle(engine, error) && read_question(&handing, question, error);
-    done = done && make_all(&handing, error) && write(&handing, error);
+    done = done && make_all(&handing, error);
+    if (done)
+        walk_all(&handing);
+    done = done && write(&handing, error);
     if (done) {
         *answer = json_pack("{so so*}", "outcomes", verdicts(&handing), "jobs", handing.jobs);
         done = *answer || error_no_memory(error);

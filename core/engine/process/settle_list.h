@@ -1,6 +1,6 @@
 /* settle_list.h - what workers outside hand back, as the faces say it (rules §24). */
-#ifndef MOONSHIFT_ENGINE_OUTSIDE_SETTLE_LIST_H
-#define MOONSHIFT_ENGINE_OUTSIDE_SETTLE_LIST_H
+#ifndef MOONSHIFT_ENGINE_PROCESS_SETTLE_LIST_H
+#define MOONSHIFT_ENGINE_PROCESS_SETTLE_LIST_H
 
 #include "engine/engine.h"
 

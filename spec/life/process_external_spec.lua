@@ -1,0 +1,205 @@
+-- External tasks as wait states: workers outside fetch their jobs, and what these hand back moves
+-- the instance.
+local models = require "spec.support.models"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local TASK = '<serviceTask id="%s" c:type="external" c:topic="%s" %s>%s</serviceTask>'
+local FLOW = '<sequenceFlow id="%s_%s" sourceRef="%s" targetRef="%s"/>'
+
+local function task(id, topic, attributes, inner)
+  return TASK:format(id, topic, attributes or "", inner or "")
+end
+
+local function flow(from, to)
+  return FLOW:format(from, to, from, to)
+end
+
+describe("an external task without a handler", function()
+  local engine, folder
+
+  after_each(function()
+    if engine then
+      engine:close()
+    end
+    engine = nil
+    process.remove(folder)
+  end)
+
+  local function open(model, files, settings)
+    files = files or {}
+    files["processes/p.bpmn"] = model
+    folder = process.folder(files)
+    settings = settings or {}
+    settings.scripts = folder
+    engine = testing.engine(settings)
+  end
+
+  local function fetch(topic, max)
+    return assert(engine:fetch { worker = "w", topics = { topic }, max = max or 10, lock = "PT1M" })
+  end
+
+  -- Hands one job back; the code and the message of a refusal.
+  local function hand(job, outcome, more)
+    local one = { id = job.id, token = job.token, outcome = outcome }
+    for key, value in pairs(more or {}) do
+      one[key] = value
+    end
+    local settled = assert(engine:settle { outcomes = { one } }).outcomes[1]
+    return settled.code, settled.message
+  end
+
+  it("gives its worker what it sees, local variables first, and takes variables back", function()
+    open(models.line(task("x", "charge", "", [[<extensionElements><c:inputOutput>
+      <c:inputParameter name="sum">${n * 2}</c:inputParameter>
+      <c:inputParameter name="n">own</c:inputParameter>
+      <c:outputParameter name="paid">${receipt}</c:outputParameter>
+      </c:inputOutput></extensionElements>]])))
+    local id = engine:start("p", { variables = { n = 21, other = "outside" } })
+    local job = fetch("charge")[1]
+    assert.same({ n = "own", sum = 42, other = "outside" }, job.variables)
+    assert.same({ tostring(id), "x" }, { job.instance, job.activity })
+    assert.is_nil(hand(job, "complete", { variables = { receipt = "r1", other = 2 } }))
+    local ended = engine:instance(id)
+    assert.same({ "completed", "r1", 2 }, { ended.how, ended.variables.paid,
+      ended.variables.other })
+    assert.equal("conflict", (hand(job, "complete")))
+  end)
+
+  it("has a topic and a priority that expressions give", function()
+    open(models.line(task("x", "${where}", 'c:taskPriority="${rank}"')))
+    engine:start("p", { variables = { where = "north", rank = 3 } })
+    engine:start("p", { variables = { where = "north", rank = 9 } })
+    engine:start("p", { variables = { where = "south", rank = 5 } })
+    local jobs = fetch("north")
+    assert.same({ 9, 3 }, { jobs[1].priority, jobs[2].priority })
+    assert.equal(1, engine:jobs({ topic = "south" }):count())
+  end)
+
+  it("keeps neither the other branch nor a timer nor a message waiting", function()
+    open(models.process('<startEvent id="s"/><parallelGateway id="g"/>'
+      .. task("x", "slow") .. task("y", "quick")
+      .. '<boundaryEvent id="late" attachedToRef="x" cancelActivity="false">'
+      .. '<timerEventDefinition><timeDuration>PT30S</timeDuration></timerEventDefinition>'
+      .. '</boundaryEvent>'
+      .. '<boundaryEvent id="told" attachedToRef="x" cancelActivity="false">'
+      .. '<messageEventDefinition messageRef="m"/></boundaryEvent>'
+      .. '<userTask id="a"/><userTask id="b"/><userTask id="c"/><userTask id="d"/>'
+      .. flow("s", "g") .. flow("g", "x") .. flow("g", "y") .. flow("x", "a") .. flow("y", "b")
+      .. flow("late", "c") .. flow("told", "d"), '<message id="m" name="m"/>'))
+    local id = engine:start("p")
+    local slow = fetch("slow")[1]
+    assert.is_nil(hand(fetch("quick")[1], "complete"))
+    engine:advance "PT30S"
+    engine:drain()
+    engine:correlate("m", { instance = id })
+    local names = {}
+    for i, row in ipairs(engine:tasks():list()) do
+      names[i] = row.activity
+    end
+    table.sort(names)
+    assert.same({ "b", "c", "d" }, names)
+    assert.equal("locked", engine:job(slow.id).state)
+    engine:advance "PT29S"
+    assert.is_nil(hand(slow, "complete"))
+    assert.equal(1, engine:tasks({ activity = "a" }):count())
+  end)
+
+  it("is taken away from its worker by what interrupts it", function()
+    open(models.line(task("x", "charge") .. '<boundaryEvent id="late" attachedToRef="x">'
+      .. '<timerEventDefinition><timeDuration>PT30S</timeDuration></timerEventDefinition>'
+      .. '</boundaryEvent><endEvent id="over"/>' .. flow("late", "over")))
+    local id = engine:start("p")
+    local job = fetch("charge")[1]
+    engine:advance "PT30S"
+    engine:drain()
+    assert.equal("completed", engine:instance(id).how)
+    assert.equal("conflict", (hand(job, "complete", { variables = { v = 1 } })))
+    local other = engine:start("p")
+    job = fetch("charge")[1]
+    engine:cancel_instance(other)
+    assert.equal("conflict", (hand(job, "complete")))
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("stays where it was if what follows fails, and its worker hears why", function()
+    open(models.process('<startEvent id="s"/>' .. task("x", "charge")
+      .. '<scriptTask id="z" scriptFormat="lua"><script>if job.variables.v ~= 2 then '
+      .. 'error("v is wrong", 0) end</script></scriptTask>'
+      .. flow("s", "x") .. flow("x", "z")))
+    local id = engine:start("p")
+    local job = fetch("charge")[1]
+    local code, message = hand(job, "complete", { variables = { v = 1 } })
+    assert.equal("failed", code)
+    assert.match("v is wrong", message, 1, true)
+    assert.same({ "locked", {} }, { engine:job(job.id).state, engine:instance(id).variables })
+    assert.is_nil(hand(job, "complete", { variables = { v = 2 } }))
+    assert.equal("completed", engine:instance(id).how)
+  end)
+
+  it("throws a BPMN error, which is caught or ends the task", function()
+    open(models.line(task("x", "charge") .. '<boundaryEvent id="b" attachedToRef="x">'
+      .. '<errorEventDefinition errorRef="refused"/></boundaryEvent><userTask id="ask"/>'
+      .. flow("b", "ask")))
+    engine:start("p")
+    assert.is_nil(hand(fetch("charge")[1], "error", { code = "refused",
+      variables = { why = "empty" } }))
+    assert.equal(1, engine:tasks({ activity = "ask" }):count())
+    local id = engine:start("p")
+    assert.is_nil(hand(fetch("charge")[1], "error", { code = "unknown" }))
+    assert.is_not_nil(engine:instance(id).how)
+  end)
+
+  it("fails as its model says, or as its worker does, and leaves an incident", function()
+    open(models.line(task("x", "charge", "", [[<extensionElements>
+      <c:failedJobRetryTimeCycle>R2/PT10M</c:failedJobRetryTimeCycle></extensionElements>]])))
+    local id = engine:start("p")
+    assert.is_nil(hand(fetch("charge")[1], "fail", { message = "no answer" }))
+    local job = engine:jobs({ topic = "charge" }):one()
+    assert.same({ 1, "2026-01-01T00:10:00.000Z" }, { job.retries, job.due })
+    engine:advance "PT10M"
+    assert.is_nil(hand(fetch("charge")[1], "fail", { message = "still none", retries = 0 }))
+    local incident = engine:incidents({ open = true }):one()
+    assert.same({ "still none", "x" }, { incident.message, incident.activity })
+    engine:retry(job.id)
+    assert.is_nil(hand(fetch("charge")[1], "complete"))
+    assert.equal("completed", engine:instance(id).how)
+    assert.equal(0, engine:incidents({ open = true }):count())
+  end)
+
+  it("is started, cancelled and begun again by operators", function()
+    open(models.line(task("x", "charge")))
+    local id = engine:start("p")
+    local job = fetch("charge")[1]
+    assert(engine:modify_instance(id, { { cancel = "x" }, { start_before = "x" } }))
+    assert.equal("conflict", (hand(job, "complete")))
+    job = fetch("charge")[1]
+    engine:cancel_instance(id)
+    assert.equal("conflict", (hand(job, "complete")))
+    local again = assert(engine:restart_instance(id, { { start_before = "x" } }))
+    assert.is_nil(hand(fetch("charge")[1], "complete"))
+    assert.equal("completed", engine:instance(again).how)
+  end)
+
+  it("has a job for each of a hundred turns, and no count is lost", function()
+    open(models.line(task("x", "count", "", [[<extensionElements>
+      <c:executionListener event="end"><c:script scriptFormat="lua">
+      job.variables.total = job.variables.total + 1</c:script></c:executionListener>
+      </extensionElements><multiInstanceLoopCharacteristics>
+      <loopCardinality>100</loopCardinality></multiInstanceLoopCharacteristics>]])))
+    local id = engine:start("p", { variables = { total = 0 } })
+    engine:drain()
+    local jobs = fetch("count", 100)
+    assert.equal(100, #jobs)
+    local outcomes = {}
+    for i, job in ipairs(jobs) do
+      outcomes[i] = { id = job.id, token = job.token, outcome = "complete" }
+    end
+    for _, one in ipairs(assert(engine:settle { outcomes = outcomes }).outcomes) do
+      assert.is_nil(one.code)
+    end
+    engine:drain()
+    assert.same({ "completed", 100 }, { engine:instance(id).how,
+      engine:instance(id).variables.total })
+  end)
+end)
