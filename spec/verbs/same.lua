@@ -18,20 +18,56 @@ local function job(entry)
   return (entry:gsub("^timer[%w-]*:", "timer:"))
 end
 
+-- Turns of a parallel body that have ended stand in a trace as if they waited in a job.
+local function without_ended(line)
+  if line:find "jobs %[[^%]]*async%-" then
+    return line
+  end
+  return (line:gsub("([%w_]+)(#multiInstanceBody)(%b())", function(at, body, inside)
+    local kept = {}
+    for entry in (inside:sub(2, -2) .. " "):gmatch "(.-) " do
+      kept[#kept + 1] = entry ~= "~" .. at and entry or nil
+    end
+    return at .. body .. "(" .. table.concat(kept, " ") .. ")"
+  end))
+end
+
 -- How what is remembered for a compensation is shown is each engine's own.
 local function subscription(entry)
   return not entry:find "^compensate:" and entry or nil
 end
 
--- Variables of turns that have ended, and of what is remembered.
+-- Variables of turns that have ended.
 local function variable(entry)
-  return not entry:find "/%?%." and not entry:find "/~" and entry or nil
+  return not entry:find "/%?%." and entry or nil
 end
 
-local function history(line)
+-- What is remembered for a compensation, as "name=value".
+local function remembered_in(line)
+  local found = {}
+  for entry in line:gmatch "/~[^,%]]*" do
+    found[entry:match "([^.]*)$"] = true
+  end
+  return found
+end
+
+-- A trace has it at whatever activity stands there by then.
+local function without_remembered(wanted, mine)
+  local found = remembered_in(mine)
+  local function other(entry)
+    return not found[entry:match "([^./]*)$"] and entry or nil
+  end
+  local function own(entry)
+    return not entry:find "/~" and entry or nil
+  end
+  return next(found) and each_entry(wanted, "vars", other) or wanted, each_entry(mine, "vars", own)
+end
+
+-- Whether link events are counted is each engine's own.
+local function history(line, links)
   local parts = {}
   for part in line:match "{(.*)}":gmatch "[^, ]+" do
-    parts[#parts + 1] = part
+    parts[#parts + 1] = not links[part:match "^[^=(]+"] and part or nil
   end
   table.sort(parts)
   return "history " .. table.concat(parts, " ")
@@ -47,11 +83,11 @@ local function without_ended(line)
   end))
 end
 
-local function plain(line)
+local function plain(line, links)
   if line:find "^ *refused" then
     return "refused"
   elseif line:find "^history " then
-    return history(line)
+    return history(line, links)
   end
   line = each_entry(without_ended(line), "jobs", job)
   line = each_entry(line, "subscriptions", subscription)
@@ -59,7 +95,7 @@ local function plain(line)
 end
 
 -- Lines of calls between two others stand in no order.
-local function ordered(lines)
+local function ordered(lines, links)
   local list, calls = {}, {}
   for _, line in ipairs(lines) do
     if line:find "^call " then
@@ -68,7 +104,7 @@ local function ordered(lines)
       table.sort(calls)
       table.move(calls, 1, #calls, #list + 1, list)
       calls = {}
-      list[#list + 1] = plain(line)
+      list[#list + 1] = plain(line, links)
     end
   end
   table.move(calls, 1, #calls, #list + 1, list)
@@ -76,9 +112,9 @@ local function ordered(lines)
 end
 
 -- The blocks of a trace: a command and what was seen.
-local function blocks(lines)
+local function blocks(lines, links)
   local list = { {} }
-  for _, line in ipairs(ordered(lines)) do
+  for _, line in ipairs(ordered(lines, links)) do
     if line:find "^> " or line:find "^history " then
       list[#list + 1] = {}
     end
@@ -87,14 +123,18 @@ local function blocks(lines)
   return list
 end
 
--- compare(lines, wanted) -> how many of the lines agree, of how many, and those that do not as text
-function same.compare(lines, wanted)
-  local found, right, all, told = blocks(lines), 0, 0, {}
-  for i, block in ipairs(blocks(wanted)) do
+-- compare(lines, wanted, links) -> how many of the lines agree, of how many, and those that do not
+-- as text; `links` has the names of link events
+function same.compare(lines, wanted, links)
+  local found, right, all, told = blocks(lines, links), 0, 0, {}
+  for i, block in ipairs(blocks(wanted, links)) do
     local differs = false
     for n, line in ipairs(block) do
       all = all + 1
       local mine = found[i] and found[i][n]
+      if mine then
+        line, mine = without_remembered(line, mine)
+      end
       right = right + (mine == line and 1 or 0)
       if mine ~= line then
         told[#told + 1] = ("%s  - %s\n  + %s"):format(differs and "" or block[1] .. "\n", line,

@@ -248,7 +248,21 @@ end
 
 function Commands.setlocal(run, words)
   local rest, variables = split(words)
-  done(run.engine:set_variables(run.on, variables, { activity = rest[1] }))
+  done(run.engine:set_variables(run.on, variables,
+    { activity = rest[1] .. "#1" }))
+end
+
+function Commands.unset(run, words)
+  done(run.engine:set_variables(run.on, nil, { unset = { (split(words))[1] } }))
+end
+
+function Commands.condition(run, words)
+  local _, variables = split(words)
+  local ids = done(run.engine:conditions(variables))
+  for _, id in ipairs(ids) do
+    add(run, id)
+  end
+  run:tell(("  %d started"):format(#ids))
 end
 
 function Commands.advance(run, words)

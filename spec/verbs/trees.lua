@@ -6,6 +6,7 @@ local trees = {}
 local WATCHES = { ["on timer"] = true, ["on message"] = true, ["on signal"] = true,
   ["on condition"] = true, undo = true }
 local JOBS = { before = true, after = true }
+local REMEMBERED = { undo = true, undone = true }
 
 -- ---- frames ----
 
@@ -37,12 +38,24 @@ local function leaf(one)
   return (JOBS[one.state] and "~" or "") .. one.at
 end
 
-local function text_of(one)
-  local parts = {}
+local text_of
+
+-- Handlers of a compensation stand beside what throws it.
+local function add_inside(one, parts)
   for _, inner in ipairs(one.inside) do
     if not WATCHES[inner.state] and inner.state ~= "seed" then
       parts[#parts + 1] = text_of(inner)
+      if inner.state == "undoing" then
+        add_inside(inner, parts)
+      end
     end
+  end
+end
+
+function text_of(one)
+  local parts = {}
+  if one.state ~= "undoing" then
+    add_inside(one, parts)
   end
   local ranges = one.state == "scope" and type(one.more) == "table" and one.more[4] or {}
   for _, range in ipairs(ranges) do
@@ -124,9 +137,11 @@ local function value_text(value)
   return tostring(value)
 end
 
-local function add_variables(parts, key, one, at)
+-- Those that are remembered for a compensation stand behind "~".
+local function add_variables(parts, key, one, at, remembered)
+  at = one.scope ~= 0 and at .. "." or ""
   for name, value in pairs(type(one.vars) == "table" and one.vars or {}) do
-    parts[#parts + 1] = ("%s/%s%s=%s"):format(key, one.scope ~= 0 and at .. "." or "", name,
+    parts[#parts + 1] = ("%s/%s%s%s=%s"):format(key, remembered and "~" or "", at, name,
       value_text(value))
   end
 end
@@ -187,9 +202,7 @@ local function places_of(engine, variables, waits)
       row.suspended and "/suspended" or "")
     for _, one in ipairs(list) do
       waits[#waits + 1] = is_condition(one) and "conditional:null@" .. one.at or nil
-      if one.state ~= "undo" and one.state ~= "undone" then
-        add_variables(variables, row.process, one, names[one.id] or one.at)
-      end
+      add_variables(variables, row.process, one, names[one.id] or one.at, REMEMBERED[one.state])
     end
   end
   table.sort(parts)
@@ -265,14 +278,19 @@ local function count_events(counts, engine, id)
   end
 end
 
+-- A reason that no script gives is each engine's own.
+local function reason_of(row)
+  return row.reason and (row.reason == "why" and "(why)" or "(…)") or ""
+end
+
 -- tell_history(run): says what was done, and how instances ended.
 function trees.tell_history(run)
   local engine, counts, ended, parts = run.engine, {}, {}, {}
   for _, id in ipairs(run.born) do
     local row = engine:instance(id)
     count_events(counts, engine, id)
-    ended[#ended + 1] = row.process .. ":" .. (row.how and STATES[row.how]
-      .. (row.reason and "(" .. row.reason .. ")" or "") or "ACTIVE")
+    ended[#ended + 1] = row.process .. ":" .. (row.how and STATES[row.how] .. reason_of(row)
+      or "ACTIVE")
   end
   for name, number in pairs(counts) do
     parts[#parts + 1] = name .. "=" .. number
