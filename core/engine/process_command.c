@@ -18,6 +18,7 @@ static const struct member {
     {"claim", TOLD_FLAG},       {"unique", TOLD_FLAG},         {"ignore_missing", TOLD_FLAG},
     {"process", TOLD_TEXT},     {"plan", TOLD_OBJECT},         {"from", TOLD_NUMBER},
     {"to", TOLD_NUMBER},        {"to_process", TOLD_NAME},     {"update", TOLD_FLAG},
+    {"unset", TOLD_LIST},
 };
 
 /* An integer is its text. */

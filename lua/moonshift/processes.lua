@@ -260,16 +260,16 @@ function Engine:migration_plan(process, from, to, given)
   return plan
 end
 
---- Sets variables of an instance.
+--- Sets variables of an instance, or of a place of it.
 ---@param instance integer its id
----@param variables table
----@param given? { types?: table<string, string>, activity?: string } `types`: kept beside the
----  values; `activity`: as its own, of the first place or scope there
+---@param variables? table
+---@param given? moonshift.set_options
 ---@return integer? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_variables(instance, variables, given)
-  local command = options.only(given, "set_variables", { types = "object", activity = "name" })
+  local command = options.only(given, "set_variables", { types = "object", activity = "name",
+    unset = "object" })
   command.kind, command.instance = "set", ids.one(instance, 2)
   command.variables = options.maybe(variables, "variables", "object")
   return self.core:process(command)

@@ -70,6 +70,22 @@ describe("a command to an instance", function()
     assert.equal(0, engine:operations({ verb = "trigger" }):count())
   end)
 
+  it("says what was taken away, and what a place has for itself", function()
+    local id = assert(engine:start("order", { variables = { days = 3 } }))
+    assert(engine:set_variables(id, { by = "eve" }, { activity = "approve", unset = { "days" } }))
+    assert.same({ by = "eve" }, engine:instance(id).variables)
+    assert.equal(('set_variables instance "%d": {"days":3} -> {"by":"eve"}'):format(id),
+      entries(id)[2])
+    assert.same({ ("instance %d: 0 of sent are there (expected one that is, such as sent#1)")
+      :format(id), "failed" },
+      { select(2, engine:set_variables(id, { x = 1 }, { activity = "sent" })) })
+    assert.has_error(function()
+      engine:set_variables(id, nil, { unset = "days" })
+    end, 'set_variables: unset is the string "days" (expected a table)')
+    assert.same({ "unset {}: expected a list", "invalid" },
+      { select(2, engine:set_variables(id, nil, { unset = {} })) })
+  end)
+
   it("names variables whose values are long", function()
     local id = assert(engine:start "order")
     assert(engine:set_variables(id, { text = ("x"):rep(600), other = 1 }))

@@ -305,10 +305,12 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
            take_instance(cause, engine, json_int(command, "instance"), error);
 }
 
-/* Variables of the instance, or of an activity as its own. */
+/* Variables of a place, or of the instance. */
 static bool set(struct process_cause *cause, struct engine *engine, const json_t *command,
                 struct error *error) {
-    return (take(cause->object, "at", command, "activity") || error_no_memory(error)) &&
+    return ((take(cause->object, "place", command, "activity") &&
+             take(cause->object, "unset", command, "unset")) ||
+            error_no_memory(error)) &&
            of_instance(cause, engine, command, error);
 }
 

@@ -146,11 +146,11 @@ function called.cancelled(w, caller, token)
   walk.ended(w, caller, token)
 end
 
--- How an instance ends that goes with its caller: as the command says that cancels that.
+-- How an instance ends that goes with its caller: as the operator says who cancels that.
 local function ending(w)
   local cause = w.cause
-  if cause.kind == "cancel" and cause.reason then
-    return "cancelled", cause.reason
+  if cause.kind == "modify" or cause.kind == "cancel" and cause.reason then
+    return "cancelled", cause.reason or "its caller was cancelled"
   end
   return "terminated", "its caller was cancelled"
 end

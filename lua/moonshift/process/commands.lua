@@ -18,6 +18,7 @@ local recent = require "moonshift.process.recent"
 local scopes = require "moonshift.process.scopes"
 local signals = require "moonshift.process.signals"
 local straight = require "moonshift.process.straight"
+local targets = require "moonshift.process.targets"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -397,31 +398,28 @@ function Causes.plan(w)
   migrate.plan(w)
 end
 
--- The first place or scope at the activity of a cause; raises if there is none.
-local function first_at(w, inst)
-  local at = w.cause.at
-  for _, token in ipairs(inst.frame.list) do
-    if token.at == at and not frame.watches(token) then
-      return token
-    end
-  end
-  refuse(w, ("instance %d stands at no activity %s"):format(inst.id, at))
-end
-
--- Sets variables: of the token that is named, of an activity, else of the instance. The result is
--- what they were.
+-- Sets variables: of the place that is named, else of the instance, and takes others away. The
+-- result is what they were.
 function Causes.set(w)
-  local inst, token = meant(w)
-  if w.cause.token and not token then
-    refuse(w, ("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)))
+  local cause, inst = w.cause, meant(w)
+  local at, wrong = inst.frame.outer, nil
+  if cause.place then
+    at, wrong = targets.place(inst.plan, inst.frame, cause.place)
   end
-  token = token or w.cause.at and first_at(w, inst)
-  local before = {}
-  local at = token or inst.frame.outer
-  for name in pairs(w.cause.variables or {}) do
+  if not at then
+    refuse(w, ("instance %d: %s"):format(inst.id, wrong))
+  end
+  local before, gone = {}, cause.unset or NONE
+  for name in pairs(cause.variables or NONE) do
     before[name] = variables.get(at, name)
   end
-  variables.set_given(inst, at, w.cause, token and variables.set_local)
+  for _, name in ipairs(gone) do
+    before[name] = variables.get(at, name)
+  end
+  variables.set_given(inst, at, cause, cause.place and variables.set_at)
+  for _, name in ipairs(gone) do
+    variables.unset(inst, at, name)
+  end
   w.unit.result = next(before) and before
 end
 

@@ -431,6 +431,12 @@ function Process.gateway(name) end
 ---@field transient? table variables that last until the instance waits
 ---@field types? table<string, string> by names of the variables, kept beside the values
 
+--- Options of `engine:set_variables`.
+---@class moonshift.set_options
+---@field types? table<string, string> by names of the variables, kept beside the values
+---@field activity? string of the place or scope whose own they are; `"sub#2"` is the second there
+---@field unset? string[] names of variables that are taken away, each where it is seen from there
+
 --- Options of `engine:correlate`: what a receiver must have.
 ---@class moonshift.message_options
 ---@field key? string|integer of its subscription; an integer is its text

@@ -274,6 +274,21 @@ local function numbers_at(f, name)
   return numbers
 end
 
+-- place(plan, f, name) -> the place or scope that is named, such as "sub#2"; without a number, the
+-- only one at its activity. nil: none; with what is wrong
+function targets.place(plan, f, name)
+  local one = { at = name }
+  Kinds.cancel(plan, one)
+  local wrong = not one.step and unknown(plan, "activity", name, plan.steps) or outside(f, one)
+  if wrong then
+    return nil, wrong
+  end
+  local numbers = numbers_at(f, one.name)
+  local token = f.by[numbers[one.number or #numbers == 1 and 1]]
+  return token, not token and ("%d of %s %s there (expected one that is, such as %s#1)"):format(
+    #numbers, one.name, #numbers == 1 and "is" or "are", one.name) or nil
+end
+
 -- All of a repeated activity are its bodies.
 local function all_at(f, one)
   local found = {}

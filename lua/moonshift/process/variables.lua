@@ -217,6 +217,24 @@ function variables.set_local(inst, token, name, value)
   variables.put(inst, local_holder(inst, token), name, variables.copy(value, name, inst, token))
 end
 
+-- unset(inst, token, name): takes away what is seen from there, if there is one.
+function variables.unset(inst, token, name)
+  check_name(name)
+  local _, holder = variables.get(token, name)
+  if holder then
+    variables.put(inst, holder, name, nil)
+  end
+end
+
+-- The same as set_local for an operator: beside other branches of its scope, a token has its own.
+function variables.set_at(inst, token, name, value)
+  if token.scope and token.scope.kids > 1 then
+    check_name(name)
+    return variables.put(inst, token, name, variables.copy(value, name, inst, token))
+  end
+  variables.set_local(inst, token, name, value)
+end
+
 -- Notes the type that came with a value.
 local function tag(token, given, name, kind)
   local _, holder = variables.get(token, name)

@@ -105,12 +105,12 @@ describe("a command", function()
     assert.same({ u = 1, t = 1, m = 1 }, (select(2, d:history(id))))
   end)
 
-  it("sets variables of an instance or of what a token has for itself", function()
+  it("sets variables of an instance or of a place", function()
     local d = store({ u = { kind = "user", input = { { name = "x", value = 1 } } } },
       { "s -> u -> e" })
     local id = d:start("p")
     d:command { kind = "set", instance = id, variables = { y = 2 } }
-    d:command { kind = "set", instance = id, token = d:token(id, "u"), variables = { x = 3 } }
+    d:command { kind = "set", instance = id, place = "u", variables = { x = 3 } }
     assert.same({ y = 2 }, d:variables(id))
     assert.same({ x = 3 }, d:frame(id).tokens[1][6])
   end)
@@ -122,10 +122,54 @@ describe("a command", function()
     assert.same({ s2 = 1, b = 1, e = 1 }, (d:history(id)))
   end)
 
-  it("sets nothing at a token that has gone", function()
-    local d = store({ u = "user", v = "user" }, { "s -> u -> v -> e" })
+  it("sets nothing at a place that is not there, or not the only one", function()
+    local d = store({ f = "parallel", u = "user", v = "user" },
+      { "s -> f -> u -> e", "f -> v -> e", "f -> v2" , "v2 -> v" })
     local id = d:start("p")
-    assert.equal(("instance %d: token 99 has gone"):format(id),
-      refusal(d, { kind = "set", instance = id, token = 99, variables = { x = 1 } }))
+    local function told(place)
+      return refusal(d, { kind = "set", instance = id, place = place, variables = { x = 1 } })
+    end
+    assert.equal(("instance %d: 2 of v are there (expected one that is, such as v#1)"):format(id),
+      told "v")
+    assert.equal(("instance %d: 2 of v are there (expected one that is, such as v#1)"):format(id),
+      told "v#3")
+    assert.equal(("instance %d: 0 of e are there (expected one that is, such as e#1)"):format(id),
+      told "e")
+    assert.equal(('instance %d: the process p has no activity w'):format(id),
+      told "w")
+    assert.same({}, d:variables(id))
+  end)
+
+  it("gives a place beside others variables of its own", function()
+    local d = store({ f = "parallel", u = "user", v = "user" },
+      { "s -> f -> u -> e", "f -> v -> e", "f -> v2" , "v2 -> v" })
+    local id = d:start("p")
+    d:command { kind = "set", instance = id, place = "v#2", variables = { x = 1 } }
+    d:command { kind = "set", instance = id, place = "u", unset = { "x" } }
+    assert.same({}, d:variables(id))
+    local own = {}
+    for i, token in ipairs(d:frame(id).tokens) do
+      own[i] = token[6] and token[6].x or 0
+    end
+    table.sort(own)
+    assert.same({ 0, 0, 1 }, own)
+    d:command { kind = "set", instance = id, place = "v#2", unset = { "x" } }
+    d:complete("u")
+    assert.is_nil(d:frame(id).tokens[1][6])
+  end)
+
+  it("takes variables away, each where it is seen from", function()
+    local d = store({ sub = "subprocess", s2 = { kind = "start", scope = "sub" },
+      u = { kind = "user", scope = "sub" }, e2 = { kind = "end", scope = "sub" } },
+      { "s -> sub -> e", "s2 -> u -> e2" })
+    local id = d:start("p", { a = 1, b = 2, c = 3 })
+    d:command { kind = "set", instance = id, place = "sub", variables = { a = 9 } }
+    d:command { kind = "set", instance = id, place = "sub", unset = { "a", "b", "zz" } }
+    assert.same({ a = 1, c = 3 }, d:variables(id))
+    assert.same({ a = 1, c = 3 }, d:command({ kind = "set", instance = id,
+      variables = { c = 4 }, unset = { "a" } }).result)
+    assert.equal("the name of a variable is 1 (expected a text of 1 to 255 bytes)",
+      refusal(d, { kind = "set", instance = id, unset = { 1 } }))
+    assert.same({ c = 4 }, d:variables(id))
   end)
 end)

@@ -130,7 +130,7 @@ describe("a compensation", function()
         job.variables.l, job.variables.seen = 7, job.variables.x
       end } }, b = inside("sub", "user") })
     local id = d:start("p", { x = 1 })
-    d:command { kind = "set", instance = id, token = d:frame(id).scopes[2][1],
+    d:command { kind = "set", instance = id, place = "sub",
       variables = { l = 5 } }
     d:complete("b")
     d:command { kind = "set", instance = id, variables = { x = 9 } }

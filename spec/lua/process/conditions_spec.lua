@@ -13,20 +13,8 @@ local function on(kind, when, more)
   return node
 end
 
-local function set(d, id, values, token)
-  d:command { kind = "set", instance = id, token = token, variables = values }
-end
-
--- The number of the token or scope that stands at an activity.
-local function token_at(d, id, activity)
-  local frame = d:frame(id)
-  for _, list in ipairs { frame.tokens, frame.scopes } do
-    for _, row in ipairs(list) do
-      if row[3] == activity then
-        return row[1]
-      end
-    end
-  end
+local function set(d, id, values, place)
+  d:command { kind = "set", instance = id, place = place, variables = values }
 end
 
 describe("a condition that is waited for", function()
@@ -161,7 +149,7 @@ describe("a condition of an event sub-process", function()
     local d = driver.new { graphs.make("p", nodes, { "s -> sub -> e", "s2 -> a -> e2",
       "ti -> ui -> zi", "to -> uo -> zo" }) }
     local id = d:start("p", { v = 0 })
-    set(d, id, { v = 1 }, token_at(d, id, "sub"))
+    set(d, id, { v = 1 }, "sub")
     assert.equal("a ui", d:at(id))
     set(d, id, { v = 3 })
     assert.equal("a ui ui uo", d:at(id))

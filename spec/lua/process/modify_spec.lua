@@ -170,6 +170,17 @@ describe("a modification", function()
     assert.equal("b b", d:at(id))
   end)
 
+  it("ends what the activity has called as cancelled", function()
+    d = driver.new { graphs.make("p", { c = { kind = "call", call = { process = "q" } },
+      x = "user" }, { "s -> c -> x -> e" }), graphs.make("q", { t = "user" },
+      { "s -> t -> e" }) }
+    id = d:start "p"
+    modify { { start_before = "x" }, { cancel = "c" } }
+    assert.same({ "cancelled", "its caller was cancelled" }, { d.past[1].ended, d.past[1].reason })
+    modify({ { cancel = "x" } }, { reason = "wrong" })
+    assert.same({ "terminated", "wrong" }, { d.past[2].ended, d.past[2].reason })
+  end)
+
   it("cancels the activity of the caller with the last place, and takes no flow", function()
     d = driver.new { graphs.make("p", { c = heard("call", { call = { process = "q" } }),
       f = "parallel", x = "user", y = "user" }, { "s -> f -> c -> y -> e", "f -> x -> e" }),

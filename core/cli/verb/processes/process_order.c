@@ -302,11 +302,31 @@ static bool escalate_run(struct cli *cli, const struct flags *flags, struct erro
     return raise_run(cli, flags, "escalate", "task escalated; instance ", " goes on", error);
 }
 
+/* The names behind each --unset; none: no member. */
+static bool unset_put(json_t *command, const struct flags *flags, struct error *error) {
+    json_t *names = json_array();
+    bool fine = names != NULL;
+    for (size_t i = 0; fine && i < flags->count; i++)
+        if (strcmp(flags->given[i].name, "--unset") == 0)
+            fine = json_array_append_new(names, json_string(flags->given[i].value)) == 0;
+    if (!fine || json_array_size(names)) {
+        fine = fine && json_put(command, "unset", json_incref(names));
+        json_decref(names);
+        return fine || error_no_memory(error);
+    }
+    json_decref(names);
+    return true;
+}
+
 static bool set_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    if (flags->word_count < 2 && !flags_has(flags, "--variables"))
+    if (flags->word_count < 2 && !flags_has(flags, "--variables") && !flags_has(flags, "--unset"))
         return error_set(error, ERROR_USAGE, "instance set: expected name=value");
-    return process_act(cli, flags, command_of("set", "instance", flags, 1, error), false,
-                       "instance ", " changed", error);
+    json_t *command = command_of("set", "instance", flags, 1, error);
+    if (command && !unset_put(command, flags, error)) {
+        json_decref(command);
+        return false;
+    }
+    return process_act(cli, flags, command, false, "instance ", " changed", error);
 }
 
 /* The second word is the activity, unless it is a variable. */
@@ -446,7 +466,8 @@ static const struct flag start_flags[] = {
 static const struct flag variable_flags[] = {VARIABLES_FLAG, WAY_FLAGS, {0}};
 static const struct flag set_flags[] = {
     VARIABLES_FLAG,
-    {"--activity", "ACTIVITY", "as its own, of the first place or scope there", FLAG_MEMBER},
+    {"--activity", "ACTIVITY", "of what stands there alone; ACTIVITY#N: of the N-th", FLAG_MEMBER},
+    {"--unset", "NAME", "take this variable away"},
     WAY_FLAGS,
     {0},
 };
@@ -504,7 +525,8 @@ const struct cli_command process_order_commands[] = {
      "A value is JSON if it reads as JSON, else a text. --from starts many, a thousand in a\n"
      "transaction: an error says how many are started.\n" ELSEWHERE,
      start_flags, 1, -1, false, false, start_run},
-    {"instance set", "ID name=value … [--activity ACTIVITY]", "set variables of an instance",
+    {"instance set", "ID name=value … [--activity ACTIVITY] [--unset NAME]",
+     "set variables of an instance",
      "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE, set_flags, 1, -1, false,
      false, set_run},
     {"instance trigger", "ID [ACTIVITY] [name=value …]", "let a receive task go on",

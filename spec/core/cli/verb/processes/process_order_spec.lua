@@ -141,6 +141,15 @@ describe("the verbs that go on with processes", function()
     assert.same({ 0, "{", "books\to-1\t\\u001b[31m\n" }, { status, output:sub(1, 1), errors })
   end)
 
+  it("set variables of an instance or a place, and take them away", function()
+    local id = good("process", "start", "order", "order=1", "days=3"):match "%d+"
+    good("instance", "set", id, "days=4", "--unset", "order", "--unset", "none")
+    good("instance", "set", id, "--unset", "days", "--activity", "approve")
+    assert.falsy(good("instance", "show", id, "--json"):find '"days"')
+    assert.truthy(refusal("instance", "set", id, "x=1", "--activity", "nowhere")
+      :find("has no activity nowhere", 1, true))
+  end)
+
   it("refuse what they cannot read or find", function()
     good("process", "start", "order", "order=1")
     assert.equal('2 moonshift: variable "x": expected name=value\n',
