@@ -153,8 +153,9 @@ struct engine_order {
     int64_t instance;           /* that it is about; 0: the job begins it */
     int64_t job;                /* 0: it is done */
     bool kept;                  /* a message that nothing waits for yet */
-    bool by_jobs;               /* a signal for many: each gets it by a job */
-    json_t *told;               /* what a trial would do; NULL: it was none; the caller's */
+    bool by_jobs;               /* for many: each gets it by a job */
+    json_t *told;               /* what a trial would do, or the ids of a list; NULL: it was none;
+                                   the caller's */
     struct outcome_line *lines; /* that handlers printed here, also before an error; the caller's */
 };
 /* The same command. It is walked here if the folder has the process and is not older than that of a

@@ -144,11 +144,13 @@ struct unit_message {
     int64_t taken;                      /* 1: the unit has taken that row's message */
 };
 
-/* A signal that jobs give to all that wait for it, as far as one transaction goes at once; or to
- * this one. */
+/* A signal, or a message to all, that jobs give to all that wait for it, as far as one transaction
+ * goes at once; or to this one. */
 struct unit_signal {
     const char *name, *variables;   /* variables: a JSON object, or NULL */
     const char *tenant;             /* only instances of this one, and of none; NULL: any */
+    int64_t message;                /* 1: it is a message, */
+    const char *key, *business_key; /* with this key, for instances with that one; NULL: any */
     int64_t bare;                   /* 1: what it starts gets no variables */
     int64_t given;                  /* 1: the unit has given it, and jobs give it to the instances
                                        that wait for it and are not in the unit */

@@ -59,14 +59,15 @@ static const struct unit_member message_members[] = {
 };
 
 static const struct unit_member signal_members[] = {
-    MEMBER(signal, TEXT, name),    MEMBER(signal, JSON, variables),
-    MEMBER(signal, TEXT, tenant),  MEMBER(signal, NUMBER, only),
-    MEMBER(signal, NUMBER, bare),  MEMBER(signal, NUMBER, given),
-    MEMBER(signal, NUMBER, after), MEMBER(signal, NUMBER, after_token),
-    MEMBER(signal, TIME, until),   MEMBER(signal, NUMBER, instance),
-    MEMBER(signal, NUMBER, token), MEMBER(signal, TEXT, activity),
-    MEMBER(signal, TEXT, process), MEMBER(signal, TIME, priority),
-    {NULL, UNIT_NUMBER, 0},
+    MEMBER(signal, TEXT, name),         MEMBER(signal, JSON, variables),
+    MEMBER(signal, TEXT, tenant),       MEMBER(signal, NUMBER, only),
+    MEMBER(signal, NUMBER, bare),       MEMBER(signal, NUMBER, given),
+    MEMBER(signal, NUMBER, after),      MEMBER(signal, NUMBER, after_token),
+    MEMBER(signal, TIME, until),        MEMBER(signal, NUMBER, instance),
+    MEMBER(signal, NUMBER, token),      MEMBER(signal, TEXT, activity),
+    MEMBER(signal, TEXT, process),      MEMBER(signal, TIME, priority),
+    MEMBER(signal, NUMBER, message),    MEMBER(signal, TEXT, key),
+    MEMBER(signal, TEXT, business_key), {NULL, UNIT_NUMBER, 0},
 };
 
 static const struct unit_member searched_members[] = {

@@ -448,8 +448,9 @@ void store_look_end(struct store *store, bool own);
  *   - of schedules and dates: name, count; of where instances stand: name, the key of a process;
  *   - of executors: all;
  *   - of a frame: instance, token, at; of a version: id, or key and one of number, tag, deployment;
- * of the receivers of a message: name, key, instance, token, business_key, starts; of those of a
- *     signal: signal, tenant, instance;
+ *     of the receivers of a message: name, key, instance, token, business_key, starts; of those of
+ *     a signal: signal, tenant, instance; of a message to all also message, key, business_key; of
+ *     start events with a condition: conditions, process;
  *   - of any: budget. From now on questions end after so many ms.
  * A new reference or NULL. */
 json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *question, time_ms now,

@@ -11,7 +11,8 @@ local START = { variables = "object", transient = "object", types = "object", ke
   version = "positive", tag = "key", tenant = "key", unique = "flag", operations = "object",
   skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
-  starts = "flag", variables = "object", transient = "object", types = "object", keep = "span" }
+  starts = "flag", all = "flag", variables = "object", transient = "object", types = "object",
+  keep = "span" }
 
 local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag",
   skip_called = "flag", dry_run = "flag" }
@@ -41,6 +42,9 @@ local function message_command(message, given, where, level)
       .. "of a subscription and its instance)", level + 1)
   elseif given.starts ~= nil and (given.instance ~= nil or given.keep ~= nil) then
     error(where .. "correlate: starts goes without instance and keep", level + 1)
+  elseif given.all and (given.instance or given.starts or given.keep or given.transient
+    or given.types) then
+    error(where .. "correlate: all goes with key, business_key and variables alone", level + 1)
   end
   given.kind = "message"
   given.message = options.value(message, where .. "message", "name", level)
@@ -131,19 +135,39 @@ function Engine:escalate(task, code, given)
   return raise_code(self, "escalate", task, code, given, { variables = "object" })
 end
 
---- Gives a message to the one instance that waits for it, else to a start event of that name.
---- Of a list of at most 1 000, all messages are given in one transaction, or none. Their receivers
---- must wait when the list begins.
+--- Gives a message to the one instance that waits for it, else to a start event of that name; with
+--- `all` to every one, as a signal. Of a list of at most 1 000, all messages are given in one
+--- transaction, or none. Their receivers must wait when the list begins.
 ---@param message string|{ [1]: string, [2]: moonshift.message_options? }[] its name, or a list
 ---@param given? moonshift.message_options of a name; those of a list stand in it
 ---@return integer|integer[]? instance 0: it is kept; nil on failure: nothing waits, or several do
----@return string? message of a failure
+---@return string? how with `all`, "jobs" where these give it; or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:correlate(message, given)
   if type(message) == "table" then
     return give_list(self, message, given, message_command)
   end
-  return self.core:process(message_command(message, given, "", 2))
+  local reached, text, code = self.core:process(message_command(message, given, "", 2))
+  if reached == true then
+    return {}, "jobs"
+  end
+  return reached, text, code
+end
+
+--- Starts every process whose start event has a condition that holds with these variables. The
+--- conditions are looked at before the first is started. Each runs here until it waits or ends.
+---@param variables? table that the conditions read, and that each instance begins with
+---@param given? { process?: string, key?: string|integer, tenant?: string|integer } only this
+--- process; the business key and the tenant of what is started
+---@return integer[]? instances that were started; nil on failure
+---@return string? message of a failure: no start event has a condition
+---@return moonshift.code? code of a failure
+function Engine:conditions(variables, given)
+  local command = options.only(given, "conditions", { process = "name", key = "key",
+    tenant = "key" })
+  command.kind = "conditions"
+  command.variables = options.maybe(variables, "variables", "object") or {}
+  return self.core:process(command)
 end
 
 --- Gives a signal to all that wait for it, and starts what it starts. They run here until they

@@ -216,7 +216,8 @@ function trees.tell(run)
   local jobs, external = jobs_of(engine)
   add(list, "jobs", jobs)
   for _, row in ipairs(rows(engine, "subscriptions")) do
-    parts[#parts + 1] = ("%s:%s@%s"):format(row.kind or "message", row.name, row.activity)
+    parts[#parts + 1] = row.kind == "condition" and "conditional:null@" .. row.activity
+      or ("%s:%s@%s"):format(row.kind or "message", row.name, row.activity)
   end
   add(list, "subscriptions", parts)
   add(list, "external", external)

@@ -20,11 +20,20 @@ static enum answer keep(struct process_walk *walk, struct engine *engine, struct
 static bool give_by_jobs(struct process_walk *walk, struct engine *engine,
                          struct engine_order *given, struct error *error) {
     given->by_jobs = walk->cause.receivers > 0;
+    given->told = walk->cause.lists && !given->by_jobs ? json_array() : NULL;
     return store_begin(engine->store, STORE_COMMAND, error) &&
            engine_end(engine, process_walk_signal(walk, engine, error), error);
 }
 
-static bool walk_here(struct process_walk *walk, struct engine *engine, struct error *error) {
+/* The result of the walk, as it is told. */
+static bool tell(const struct process_walk *walk, json_t **told, struct error *error) {
+    const char *text = walk->outcome->result;
+    *told = text ? json_read(text, strlen(text), "result", error) : json_array();
+    return *told || (!text && error_no_memory(error));
+}
+
+static bool walk_here(struct process_walk *walk, struct engine *engine, json_t **told,
+                      struct error *error) {
     enum answer done = NO;
     while (done == NO)
         done = process_walk_run(walk, engine, error)
@@ -33,18 +42,15 @@ static bool walk_here(struct process_walk *walk, struct engine *engine, struct e
     if (done == YES)
         process_lanes_given(engine);
     engine_tidy(engine);
-    return done == YES;
+    return done == YES && (!walk->cause.lists || tell(walk, told, error));
 }
 
 /* A trial: it is walked, and nothing is written. */
 static bool try(struct process_walk *walk, struct engine *engine, json_t **told,
                 struct error *error) {
-    if (!process_walk_run(walk, engine, error))
-        return false;
-    const char *text = walk->outcome->result;
-    *told = text ? json_read(text, strlen(text), "result", error) : json_array();
+    bool done = process_walk_run(walk, engine, error) && tell(walk, told, error);
     engine_tidy(engine);
-    return *told || (!text && error_no_memory(error));
+    return done;
 }
 
 static bool give(struct process_walk *walk, struct engine *engine, struct engine_order *given,
@@ -54,7 +60,7 @@ static bool give(struct process_walk *walk, struct engine *engine, struct engine
     if (given->later || (!given->now && !process_walk_is_ours(walk, engine)))
         return process_later(engine, &walk->cause, walk->command, given->retries, &given->job,
                              error);
-    return walk_here(walk, engine, error);
+    return walk_here(walk, engine, &given->told, error);
 }
 
 /* Reads the command; with its lane, if it is walked here. */

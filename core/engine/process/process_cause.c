@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_migrate.h"
+#include "engine/process/process_question.h"
 #include "engine/process/process_restart.h"
 #include "engine/process_command.h"
 #include "job/unit.h"
@@ -34,92 +35,6 @@ static bool cause_put(struct process_cause *cause, const char *name, json_t *val
     return json_put(cause->object, name, value) || error_no_memory(error);
 }
 
-/* What was read with the lane: the same answer. */
-static json_t *reached_answer(const struct store_reach *reached, enum ask_kind kind) {
-    if (kind == ASK_FRAME)
-        return json_incref(reached->frame);
-    return kind == ASK_RECEIVERS ? json_pack("[O]", reached->found) : json_incref(reached->found);
-}
-
-/* The commands of a list often ask the same, and it is asked for once. */
-static char *name_of(enum ask_kind kind, const json_t *question) {
-    char *text = json_write(question, NULL), *name = NULL;
-    if (text && asprintf(&name, "%d %s", (int)kind, text) < 0)
-        name = NULL;
-    free(text);
-    return name;
-}
-
-/* It will be asked with those of other commands (process_cause_gather). */
-static void ask_later(struct engine *engine, enum ask_kind kind, const char *name,
-                      json_t *question) {
-    char number[16];
-    snprintf(number, sizeof number, "%d", (int)kind);
-    json_t *of_kind = json_object_get(engine->questions, number);
-    if (!of_kind && json_object_set_new(engine->questions, number, json_object()) == 0)
-        of_kind = json_object_get(engine->questions, number);
-    json_object_set(of_kind, name, question);
-}
-
-static json_t *answer_of(struct engine *engine, enum ask_kind kind, json_t *question,
-                         struct error *error) {
-    char *name = engine->answers ? name_of(kind, question) : NULL;
-    json_t *answer = name ? json_incref(json_object_get(engine->answers, name)) : NULL;
-    if (!answer && name && engine->questions)
-        ask_later(engine, kind, name, question);
-    else if (!answer)
-        answer = engine_ask(engine, kind, question, error);
-    if (answer && name)
-        json_object_set(engine->answers, name, answer);
-    free(name);
-    return answer;
-}
-
-/* Asks the store, unless it is known; takes the question over. */
-static json_t *cause_ask(struct engine *engine, enum ask_kind kind, json_t *question,
-                         struct error *error) {
-    json_t *answer = NULL;
-    if (question)
-        answer = engine->reached ? reached_answer(engine->reached, kind)
-                                 : answer_of(engine, kind, question, error);
-    if (!question || (engine->reached && !answer))
-        error_no_memory(error);
-    json_decref(question);
-    return answer;
-}
-
-/* Asks at once what commands have asked for, of one kind. */
-static bool ask_kind(struct engine *engine, enum ask_kind kind, json_t *of_kind,
-                     struct error *error) {
-    json_t *list = json_array(), *question;
-    const char *name;
-    size_t at = 0;
-    json_object_foreach(of_kind, name, question) {
-        json_array_append(list, question);
-    }
-    json_t *answers = store_ask_many(engine->store, kind, list, engine_now(engine), error);
-    json_object_foreach(of_kind, name, question) {
-        json_object_set(engine->answers, name, json_array_get(answers, at++));
-    }
-    json_decref(list);
-    bool done = answers != NULL;
-    json_decref(answers);
-    return done;
-}
-
-bool process_causes_ask(struct engine *engine, bool *more, struct error *error) {
-    json_t *questions = engine->questions, *of_kind;
-    const char *number;
-    bool done = true;
-    engine->questions = NULL;
-    *more = json_object_size(questions) > 0;
-    json_object_foreach(questions, number, of_kind) {
-        done = done && ask_kind(engine, (enum ask_kind)atoi(number), of_kind, error);
-    }
-    json_decref(questions);
-    return done;
-}
-
 /* ---- versions ---- */
 
 static bool take_version(struct process_cause *cause, json_t *row, struct error *error) {
@@ -132,8 +47,8 @@ static bool take_version(struct process_cause *cause, json_t *row, struct error 
 
 static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *row = cause_ask(engine, ASK_VERSION,
-                            json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
+    json_t *row = process_ask(engine, ASK_VERSION,
+                              json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
     return row && take_version(cause, row, error);
 }
 
@@ -143,7 +58,7 @@ static bool take_instance(struct process_cause *cause, struct engine *engine, in
                           struct error *error) {
     json_int_t token = json_int(cause->object, "token");
     token = turn_of_token(token) ? token : 0;
-    json_t *frame = cause_ask(
+    json_t *frame = process_ask(
         engine, ASK_FRAME, json_pack("{sI sI}", "instance", (json_int_t)id, "token", token), error);
     if (!frame)
         return false;
@@ -205,7 +120,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
     fine = fine && take(question, "tag", command, "tag") &&
            (!key || (json_put_text(question, "unique", key) &&
                      take(question, "tenant", command, "tenant")));
-    json_t *row = cause_ask(engine, ASK_VERSION, fine ? question : NULL, error);
+    json_t *row = process_ask(engine, ASK_VERSION, fine ? question : NULL, error);
     if (row && may_begin(command, row, error))
         return take_version(cause, row, error) && take_all(cause, command, names, error);
     json_decref(row);
@@ -215,7 +130,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
 static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
                      struct error *error) {
     int64_t id = json_int(command, "task");
-    json_t *row = cause_ask(engine, ASK_TASK, json_pack("{sI}", "id", (json_int_t)id), error);
+    json_t *row = process_ask(engine, ASK_TASK, json_pack("{sI}", "id", (json_int_t)id), error);
     bool done =
         row && (!json_is_true(json_object_get(row, "gone")) ||
                 error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id));
@@ -278,8 +193,8 @@ static const json_t *place_find(const json_t *instance, int64_t id, const char *
 static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
     int64_t id = json_int(command, "instance"), token = 0;
-    json_t *found = cause_ask(engine, ASK_FRAME,
-                              json_pack("{sI sb}", "instance", (json_int_t)id, "at", 1), error);
+    json_t *found = process_ask(engine, ASK_FRAME,
+                                json_pack("{sI sb}", "instance", (json_int_t)id, "at", 1), error);
     const json_t *at = engine->reached ? engine->reached->found : found;
     const json_t *place = found ? place_find(at, id, json_text(command, "activity"), error) : NULL;
     take_activity(cause, place);
@@ -432,9 +347,14 @@ static bool keep_read(const json_t *command, time_ms now, time_ms *until, struct
     return fine;
 }
 
+static bool message_all(struct process_cause *cause, struct engine *engine, const json_t *command,
+                        struct error *error);
+
 static bool message(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
     time_ms until;
+    if (json_is_true(json_object_get(command, "all")))
+        return message_all(cause, engine, command, error);
     if (!keep_read(command, engine_now(engine), &until, error))
         return false;
     json_t *question = json_object();
@@ -444,7 +364,7 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
                 take(question, "token", command, "token") &&
                 take(question, "business_key", command, "business_key") &&
                 take(question, "starts", command, "starts");
-    json_t *rows = cause_ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
+    json_t *rows = process_ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
     size_t count = json_array_size(rows);
     bool done = rows != NULL;
     cause->keeps = count == 0 ? until : 0;
@@ -459,14 +379,23 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     return done;
 }
 
-/* ---- signals ---- */
+/* ---- signals, messages to all, conditions ---- */
 
 static bool refuse_signal(const json_t *command, struct error *error) {
     return error_set(error, ERROR_NOT_FOUND, "signal \"%s\": instance %lld does not wait for it",
                      json_text(command, "signal"), (long long)json_int(command, "instance"));
 }
 
-/* It is walked where the process of the first is. */
+/* Asks what waits; it is walked where the process of the first is. Takes the question over. */
+static json_t *broadcast_read(struct process_cause *cause, struct engine *engine, json_t *question,
+                              struct error *error) {
+    json_t *rows = process_ask(engine, ASK_RECEIVERS, question, error);
+    const char *process = json_text(json_array_get(rows, 0), "process");
+    cause->receivers = json_array_size(rows);
+    snprintf(cause->key, sizeof cause->key, "%s", process ? process : "");
+    return rows;
+}
+
 static bool signal_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
     json_t *question = json_object();
@@ -476,14 +405,49 @@ static bool signal_read(struct process_cause *cause, struct engine *engine, cons
                 take(cause->object, "name", command, "signal") &&
                 take(cause->object, "tenant", command, "tenant") &&
                 take(cause->object, "only", command, "instance");
-    json_t *rows = cause_ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
-    const char *process = json_text(json_array_get(rows, 0), "process");
+    json_t *rows = broadcast_read(cause, engine, fine ? question : NULL, error);
     cause->broadcast = true;
-    cause->receivers = json_array_size(rows);
-    snprintf(cause->key, sizeof cause->key, "%s", process ? process : "");
-    bool done =
-        rows && (process || !json_int(command, "instance") || refuse_signal(command, error));
-    json_decref(question);
+    bool done = rows && (cause->receivers || !json_int(command, "instance") ||
+                         refuse_signal(command, error));
+    json_decref(rows);
+    return done;
+}
+
+/* A message to all goes the way of a signal. */
+static bool message_all(struct process_cause *cause, struct engine *engine, const json_t *command,
+                        struct error *error) {
+    json_t *question = json_pack("{sb}", "message", 1);
+    bool fine = question && take(question, "signal", command, "message") &&
+                take(question, "key", command, "key") &&
+                take(question, "business_key", command, "business_key") &&
+                take(cause->object, "name", command, "message") &&
+                take(cause->object, "key", command, "key") &&
+                take(cause->object, "business_key", command, "business_key") &&
+                json_put_text(cause->object, "kind", "signal") &&
+                json_put(cause->object, "message", json_true());
+    json_t *rows = broadcast_read(cause, engine, fine ? question : NULL, error);
+    cause->broadcast = cause->lists = true;
+    cause->until = TIME_NONE;
+    json_decref(rows);
+    return rows != NULL;
+}
+
+static bool refuse_conditions(const json_t *command, struct error *error) {
+    const char *process = json_text(command, "process");
+    return error_set(error, ERROR_NOT_FOUND, "no process%s%s%s is started by a condition",
+                     process ? " \"" : "", process ? process : "", process ? "\"" : "");
+}
+
+/* The walk looks at the conditions. */
+static bool conditions(struct process_cause *cause, struct engine *engine, const json_t *command,
+                       struct error *error) {
+    static const char *const names[] = {"process", "key", "tenant", NULL};
+    json_t *question = json_pack("{sb}", "conditions", 1);
+    bool fine = question && take(question, "process", command, "process");
+    json_t *rows = broadcast_read(cause, engine, fine ? question : NULL, error);
+    cause->lists = true;
+    bool done = rows && (cause->receivers || refuse_conditions(command, error)) &&
+                take_all(cause, command, names, error);
     json_decref(rows);
     return done;
 }
@@ -491,28 +455,32 @@ static bool signal_read(struct process_cause *cause, struct engine *engine, cons
 /* ---- commands ---- */
 
 /* What a command needs to be told, and what reads the rest. */
+#define OF_A(name) #name, JSON_STRING, "a name"
+#define OF_AN(id) #id, JSON_INTEGER, "an id"
 static const struct reader {
     const char *kind, *needed;
     json_type type;
+    const char *expected;
     bool (*read)(struct process_cause *cause, struct engine *engine, const json_t *command,
                  struct error *error);
 } readers[] = {
-    {"start", "process", JSON_STRING, start},
-    {"complete", "task", JSON_INTEGER, complete},
-    {"message", "message", JSON_STRING, message},
-    {"trigger", "instance", JSON_INTEGER, trigger},
-    {"cancel", "instance", JSON_INTEGER, cancel},
-    {"set", "instance", JSON_INTEGER, set},
-    {"due", "instance", JSON_INTEGER, due},
-    {"throw", "task", JSON_INTEGER, raise_code},
-    {"escalate", "task", JSON_INTEGER, raise_code},
-    {"signal", "signal", JSON_STRING, signal_read},
-    {"modify", "instance", JSON_INTEGER, modify},
-    {"restart", "instance", JSON_INTEGER, restart},
-    {"assign", "task", JSON_INTEGER, assign},
-    {"migrate", "instance", JSON_INTEGER, migrate},
-    {"plan", "process", JSON_STRING, plan},
-    {"external", "instance", JSON_INTEGER, external},
+    {"start", OF_A(process), start},
+    {"complete", OF_AN(task), complete},
+    {"message", OF_A(message), message},
+    {"trigger", OF_AN(instance), trigger},
+    {"cancel", OF_AN(instance), cancel},
+    {"set", OF_AN(instance), set},
+    {"due", OF_AN(instance), due},
+    {"throw", OF_AN(task), raise_code},
+    {"escalate", OF_AN(task), raise_code},
+    {"signal", OF_A(signal), signal_read},
+    {"modify", OF_AN(instance), modify},
+    {"restart", OF_AN(instance), restart},
+    {"assign", OF_AN(task), assign},
+    {"conditions", "variables", JSON_OBJECT, "an object", conditions},
+    {"migrate", OF_AN(instance), migrate},
+    {"plan", OF_A(process), plan},
+    {"external", OF_AN(instance), external},
 };
 
 static const struct reader *reader_of(const json_t *command) {
@@ -529,8 +497,7 @@ static bool check(const struct reader *reader, const json_t *command, struct err
         return json_refuse("kind", json_object_get(command, "kind"), "a command to a process",
                            error);
     return (needed && json_typeof(needed) == reader->type) ||
-           json_refuse(reader->needed, needed, reader->type == JSON_STRING ? "a name" : "an id",
-                       error);
+           json_refuse(reader->needed, needed, reader->expected, error);
 }
 
 static bool read_parts(struct process_cause *cause, struct engine *engine,
@@ -589,6 +556,8 @@ static bool instance_about(const json_t *command, struct store_reach *about) {
 }
 
 static bool message_about(const json_t *command, struct store_reach *about) {
+    if (json_is_true(json_object_get(command, "all")))
+        return false;
     about->message = json_text(command, "message");
     about->key = json_text(command, "key");
     about->receiver = json_int(command, "instance");

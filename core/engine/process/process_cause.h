@@ -15,6 +15,7 @@ struct process_cause {
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
     bool suspended;                  /* the instance is, or the process that begins one */
     bool ends;                       /* it ends the instance */
+    bool lists;                      /* its answer is a list of instances */
     bool broadcast;                  /* a signal: the walk gives it to all that wait for it, */
     size_t receivers;                /* so many; SIGNAL_MOST + 1 stands for more */
     time_ms until;                   /* a message is kept so long at most; TIME_NONE: it is not */
@@ -29,10 +30,6 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
 /* What a command is about, by its own words: the texts are those of the answer, which is the
  * caller's. NULL: it does not say so. */
 json_t *process_cause_about(const json_t *command, struct store_reach *about);
-/* Where engine->questions is an object, what reading asks for is noted there, and nothing is read.
- * Asks for all of it at once, and has the answers in engine->answers; *more false: it was nothing.
- */
-bool process_causes_ask(struct engine *engine, bool *more, struct error *error);
 /* Refuses what would be done to a suspended instance, or begin one of a suspended process; the unit
  * is held against it once more. A job that ends an instance would wait. */
 bool process_cause_may(const struct process_cause *cause, struct error *error);

@@ -103,6 +103,14 @@ static void raise_code(struct process_entry *entry, const struct process_cause *
     entry->after = words(json_text(command, "kind"), " ", json_text(command, "code"));
 }
 
+/* "received by 3" */
+static char *receivers_of(const struct process_cause *cause) {
+    char count[32];
+    snprintf(count, sizeof count, "%zu", cause->receivers);
+    return cause->receivers > SIGNAL_MOST ? words("given by jobs", "", "")
+                                          : words("received", " by ", count);
+}
+
 static void correlate(struct process_entry *entry, const struct process_cause *cause,
                       const json_t *command, const json_t *before) {
     (void)before;
@@ -114,18 +122,29 @@ static void correlate(struct process_entry *entry, const struct process_cause *c
         entry->after = words("kept", " until ", until);
         return;
     }
-    entry->after = words("received", " at ", cause->activity);
+    entry->after =
+        cause->broadcast ? receivers_of(cause) : words("received", " at ", cause->activity);
 }
 
 static void signal_given(struct process_entry *entry, const struct process_cause *cause,
                          const json_t *command, const json_t *before) {
-    char count[32];
     (void)before;
     snprintf(entry->entity, sizeof entry->entity, "signal \"%.255s\"",
              json_text(command, "signal"));
-    snprintf(count, sizeof count, "%zu", cause->receivers);
-    entry->after = cause->receivers > SIGNAL_MOST ? words("given by jobs", "", "")
-                                                  : words("received", " by ", count);
+    entry->after = receivers_of(cause);
+}
+
+/* `before` has the instances that were started. */
+static void conditions(struct process_entry *entry, const struct process_cause *cause,
+                       const json_t *command, const json_t *before) {
+    char count[32];
+    const char *process = json_text(command, "process");
+    (void)cause;
+    snprintf(entry->entity, sizeof entry->entity, process ? "process \"%.255s\"" : "processes",
+             process);
+    snprintf(count, sizeof count, "%zu", json_array_size(before));
+    entry->before = values_of(json_object_get(command, "variables"));
+    entry->after = words("started", " ", count);
 }
 
 static void trigger(struct process_entry *entry, const struct process_cause *cause,
@@ -189,6 +208,7 @@ static const struct {
     {"escalate", "escalate", raise_code},
     {"message", "correlate", correlate},
     {"signal", "signal", signal_given},
+    {"conditions", "conditions", conditions},
     {"trigger", "trigger", trigger},
     {"cancel", "cancel_instance", cancel},
     {"set", "set_variables", set},

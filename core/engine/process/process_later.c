@@ -18,11 +18,11 @@ static bool later_note(struct engine *engine, const struct process_cause *cause,
     return done;
 }
 
-/* What a message is, without its variables; name NULL: the command is another one. */
+/* What a message to one is, without its variables; name NULL: the command is another one. */
 static struct unit_message message_of(const struct process_cause *cause) {
     const json_t *command = cause->command;
     return (struct unit_message){
-        .name = json_string_value(json_object_get(command, "message")),
+        .name = cause->broadcast ? NULL : json_string_value(json_object_get(command, "message")),
         .key = json_string_value(json_object_get(command, "key")),
         .instance = json_integer_value(json_object_get(command, "instance")),
         .business_key = json_string_value(json_object_get(command, "business_key")),

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_later.h"
+#include "engine/process/process_question.h"
 #include "engine/process/process_walk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,11 @@ struct list {
 static bool read_entry(struct list *list, struct entry *entry, struct error *error) {
     struct process_walk *walk = &entry->walk;
     const json_t *trial = json_object_get(walk->command, "dry_run");
+    const json_t *all = json_object_get(walk->command, "all");
     if (json_is_true(trial))
         return json_refuse("dry_run", trial, "no trial in a list", error);
+    if (json_is_true(all))
+        return json_refuse("all", all, "no message to all in a list", error);
     if (!process_walk_read(walk, list->engine, error))
         return false;
     entry->later =
@@ -398,7 +402,7 @@ static void ask_all(struct list *list) {
         }
         struct error ignored = {0};
         store_look_on(engine->store);
-        more = process_causes_ask(engine, &more, &ignored) && more;
+        more = process_questions_ask(engine, &more, &ignored) && more;
     }
 }
 

@@ -377,6 +377,9 @@ bool process_walk_signal(struct process_walk *walk, struct engine *engine, struc
         .variables = variables,
         .tenant = json_text(object, "tenant"),
         .only = json_int(object, "only"),
+        .message = json_is_true(json_object_get(object, "message")),
+        .key = json_text(object, "key"),
+        .business_key = json_text(object, "business_key"),
         .until = TIME_NONE,
     };
     bool done = (!walk->cause.receivers ||

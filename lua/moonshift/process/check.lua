@@ -8,27 +8,13 @@ local texts = require "moonshift.process.check.texts"
 
 local check = {}
 
--- Refuses what the walk does not run.
-local function check_supported(graph, report)
-  for _, id in ipairs(graph.order) do
-    local node = graph.nodes[id]
-    if node.kind == "start" and not node.scope and node.event.kind == "conditional" then
-      report:refuse(node, "a condition does not start a process (expected a message or a signal)")
-    end
-  end
-end
-
--- graphs(list, report, sound): checks the graphs of a file. Elements that are not run are named
--- only where nothing else is wrong in it. `sound`: what is doubtful is told, too.
+-- graphs(list, report, sound): checks the graphs of a file. `sound`: what is doubtful is told, too.
 function check.graphs(list, report, sound)
   for _, graph in ipairs(list) do
     check.graph(graph, report)
   end
   for _, graph in ipairs(sound and #report.problems == 0 and list or {}) do
     soundness.check(graph, report)
-  end
-  for _, graph in ipairs(#report.problems == 0 and list or {}) do
-    check_supported(graph, report)
   end
 end
 

@@ -1,6 +1,6 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
--- (start, complete, trigger, message, signal, cancel, set, modify, migrate); a command that does
--- not fit raises.
+-- (start, complete, trigger, message, signal, conditions, cancel, set, modify, migrate); a command
+-- that does not fit raises.
 local batches = require "moonshift.process.batches"
 local called = require "moonshift.process.called"
 local cancelling = require "moonshift.process.cancelling"
@@ -15,6 +15,7 @@ local migrate = require "moonshift.process.migrate"
 local modify = require "moonshift.process.modify"
 local multi = require "moonshift.process.multi"
 local recent = require "moonshift.process.recent"
+local rules = require "moonshift.rules"
 local scopes = require "moonshift.process.scopes"
 local signals = require "moonshift.process.signals"
 local straight = require "moonshift.process.straight"
@@ -345,25 +346,48 @@ function Causes.message(w)
   step.kind.proceed(w, inst, token, step)
 end
 
+-- A command gives the signal to all; the result is how many get it, and of a message which.
+local function give_all(w)
+  local cause = w.cause
+  local count, ids = signals.give(w, { name = cause.name, variables = cause.variables,
+    tenant = cause.tenant, only = cause.only, message = cause.message, key = cause.key,
+    business_key = cause.business_key })
+  w.unit.result = cause.message and ids or count
+end
+
 -- A job gives the signal to one that may have gone on, or lets the store go on with those that are
--- left. A command gives it to all; the result is how many get it.
+-- left.
 function Causes.signal(w)
   local cause = w.cause
   if cause.left then
     w.unit.signals[1] = { name = cause.name, variables = cause.variables, tenant = cause.tenant,
+      message = cause.message and 1 or nil, key = cause.key, business_key = cause.business_key,
       after = cause.left[1], after_token = cause.left[2], ["until"] = cause.left[3] }
     return
   elseif not cause.token then
-    w.unit.result = signals.give(w, { name = cause.name, variables = cause.variables,
-      tenant = cause.tenant, only = cause.only })
-    return
+    return give_all(w)
   end
   local inst = w:instance(cause.instance, cause.token)
   local token = inst and frame.find(inst.frame, cause.token)
-  if not token or signals.name_of(inst, token) ~= cause.name or token.at ~= cause.activity then
+  if not token or not signals.awaits(inst, token, cause) or token.at ~= cause.activity then
     return skip(w, inst, cause.activity)
   end
   signals.receive(w, inst, token, cause)
+end
+
+-- Starts the processes whose conditions hold with these variables. All conditions are looked at
+-- before the first is started. The result is what was started.
+function Causes.conditions(w)
+  local cause, found, ids = w.cause, {}, rules.array {}
+  for _, row in ipairs(w.context.receivers { conditions = true, process = cause.process }) do
+    found[#found + 1] = conditions.starts(w, row, cause) and row or nil
+  end
+  for i, row in ipairs(found) do
+    ids[i] = scopes.begin(w, { id = w.context.next_instance(), version = row.version,
+      at = row.activity, key = cause.key, tenant = cause.tenant, variables = cause.variables,
+      transient = cause.transient, types = cause.types, who = cause.who }).id
+  end
+  w.unit.result = ids
 end
 
 -- Ends an instance. One that was called takes the calling activity with it.

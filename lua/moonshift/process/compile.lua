@@ -411,6 +411,7 @@ local function make(graph)
   for _, step in ipairs(plan.order) do
     local kind = step.incoming > 1 and step.node.kind
     plan.conditional = plan.conditional or step.event.kind == "conditional"
+      and (step.node.kind ~= "start" or step.node.scope ~= nil) -- else it starts the process
     plan.hears_any = plan.hears_any or step.hears ~= nil
     plan.joins = plan.joins or kind == "inclusive"
     plan.meets = plan.meets or kind == "inclusive" or kind == "parallel"

@@ -2,6 +2,7 @@
 -- once for each variable that is written in a scope that it sees, in the order of writing. That is
 -- done before the walk goes on: looking stands on top of the stack until then.
 local hearing = require "moonshift.process.hearing"
+local instance = require "moonshift.process.instance"
 local walk = require "moonshift.process.walk"
 
 local conditions = {}
@@ -111,8 +112,7 @@ local function seeing(change)
 end
 
 -- A condition that reads a variable that is not there is false.
-local function holds(w, inst, token)
-  local place, step = place_of(token), inst.plan.steps[token.at]
+local function holds(w, inst, place, step)
   local ok, found = (w.context.call or pcall)(w.true_for, w, inst, place, step.event.when)
   if ok then
     return found
@@ -143,7 +143,8 @@ local function fire(w, inst, token)
 end
 
 local function look_at(w, inst, token)
-  if waits(token) and not token.gone and not inst.ended and holds(w, inst, token) then
+  if waits(token) and not token.gone and not inst.ended
+    and holds(w, inst, place_of(token), inst.plan.steps[token.at]) then
     fire(w, inst, token)
   end
 end
@@ -160,6 +161,20 @@ function conditions.look(w)
       look_at(w, change.inst, one.token)
     end
   end
+end
+
+-- starts(w, row, given) -> whether the condition of a start event holds; row has its version and
+-- activity. It is looked at in an instance that is thrown away, with the variables that are given.
+function conditions.starts(w, row, given)
+  local inst = instance.new(w, { id = 0, version = row.version, key = given.key,
+    tenant = given.tenant })
+  local outer = inst.frame.outer
+  for _, values in ipairs { given.variables or NONE, given.transient or NONE } do
+    for name, value in pairs(values) do
+      outer.vars[name] = value
+    end
+  end
+  return holds(w, inst, outer, inst.plan.steps[row.activity])
 end
 
 return conditions

@@ -444,6 +444,7 @@ function Process.gateway(name) end
 ---@field token? integer of its subscription, beside `instance`: one of several receivers
 ---@field business_key? string|integer
 ---@field starts? boolean true: only a start event, also if an instance waits
+---@field all? boolean true: every one that waits, and start events
 ---@field variables? table set in the receiver
 ---@field transient? table variables of the receiver that last until it waits
 ---@field types? table<string, string> by names of `variables`, kept beside the values

@@ -142,11 +142,13 @@ function Runtime:task(instance, token)
   return without_null(ask(self.natives, self.host, "task", { instance = instance, token = token }))
 end
 
--- receivers(signal, tenant, only) -> { { instance, token, version, activity } … }: what waits for
--- the signal, one more than a unit takes at most; instance 0: a start event of that version
-function Runtime:receivers(signal, tenant, only)
-  return ask(self.natives, self.host, "receivers", { signal = signal, tenant = tenant,
-    instance = only })
+-- receivers(given) -> { { instance, token, version, activity } … }: what waits for the signal or
+-- message, one more than a unit takes at most; instance 0: a start event of that version. With
+-- `conditions`, the start events that have one.
+function Runtime:receivers(given)
+  return ask(self.natives, self.host, "receivers", { signal = given.name, tenant = given.tenant,
+    instance = given.only, message = given.message, key = given.key,
+    business_key = given.business_key, conditions = given.conditions, process = given.process })
 end
 
 -- subscribed(instance, message, key) -> { { instance, token, activity } … }: what waits for the

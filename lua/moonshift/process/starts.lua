@@ -103,12 +103,15 @@ function starts.timers(graph, now, refuse)
   return list
 end
 
--- events(graph, now) -> { { kind, name, key, activity, priority }, … }
+-- events(graph, now) -> { { kind, name, key, activity, priority }, … }; a condition has the name of
+-- its activity
 function starts.events(graph, now)
   local list, scope = rules.array {}, scope_at(now)
   each_start(graph, function(node)
     local event = node.event
-    if event and (event.kind == "message" or event.kind == "signal") then
+    if event and event.kind == "conditional" then
+      list[#list + 1] = { kind = "condition", name = node.id, key = "", activity = node.id }
+    elseif event and (event.kind == "message" or event.kind == "signal") then
       list[#list + 1] = { kind = event.kind, name = event.name, key = event.key or "",
         activity = node.id,
         priority = event.kind == "signal" and priority_of(graph, node, scope) or nil }

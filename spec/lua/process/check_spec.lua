@@ -53,19 +53,6 @@ describe("a refusal", function()
     }, told.problems)
   end)
 
-  it("names what is not run where nothing else is wrong, for all processes of a file", function()
-    local start = '<startEvent id="%s"><conditionalEventDefinition><condition>${a}</condition>'
-      .. "</conditionalEventDefinition></startEvent>"
-    local text = '<process id="p">' .. start:format("s") .. '</process><process id="q">'
-      .. start:format("t"):gsub("%${a}", "${b}") .. "%s</process>"
-    assert.same({
-      '"s": a condition does not start a process (expected a message or a signal)',
-      '"t": a condition does not start a process (expected a message or a signal)',
-    }, models.problems(models.definitions(text:format(""))))
-    assert.same({ '"x": the sub-process has no start event' },
-      models.problems(models.definitions(text:format('<subProcess id="x"/>'))))
-  end)
-
   it("lets the plane of a diagram name a process that is not there", function()
     assert.same({}, models.problems(models.definitions('<process id="p"><startEvent id="s"/>'
       .. '<sequenceFlow id="f" sourceRef="s" targetRef="e"/><endEvent id="e"/></process>'

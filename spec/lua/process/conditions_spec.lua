@@ -1,5 +1,6 @@
 local driver = require "spec.lua.process.driver"
 local graphs = require "spec.lua.process.graphs"
+local compile = require "moonshift.process.compile"
 
 local function on(kind, when, more)
   local node = { kind = kind, event = { kind = "conditional", when = when } }
@@ -162,5 +163,69 @@ describe("a condition of an event sub-process", function()
     local id = d:start("p", { v = true })
     assert.equal("u", d:at(id))
     assert.is_nil(d:history(id).s)
+  end)
+end)
+
+describe("a condition that starts a process", function()
+  local function store(...)
+    local list = { graphs.make("p", { s = on("start", "${x > 1}"), a = "user" }, { "s -> a -> e" }),
+      graphs.make("q", { s = on("start", "${x > 1 and y > 1}", { variable = "y" }), b = "user" },
+      { "s -> b -> e" }), ... }
+    return driver.new(list)
+  end
+
+  local function begun(d, variables, more)
+    local cause = { kind = "conditions", variables = variables }
+    for name, value in pairs(more or {}) do
+      cause[name] = value
+    end
+    local found = {}
+    for i, id in ipairs(d:command(cause).result) do
+      found[i] = d.instances[id].version
+    end
+    table.sort(found)
+    return table.concat(found, " ")
+  end
+
+  it("is looked at with the variables that are given", function()
+    local d = store()
+    assert.same({ "1", "1 2", "", "" }, { begun(d, { x = 2 }), begun(d, { x = 2, y = 2 }),
+      begun(d, { x = 0 }), begun(d, {}) })
+    assert.equal("2", begun(d, { x = 2, y = 2 }, { process = "q" }))
+    assert.equal("a a b b", table.concat({ d.tasks[1].activity, d.tasks[2].activity,
+      d.tasks[3].activity, d.tasks[4].activity }, " "))
+  end)
+
+  it("is looked at before the first process is started", function()
+    local seen = {}
+    local d = driver.new { graphs.make("p", { s = on("start", function(v)
+      seen[#seen + 1] = "p"
+      return v.x == 1
+    end), t = { kind = "service", behaviour = { call = function()
+      seen[#seen + 1] = "t"
+    end } } }, { "s -> t -> e" }), graphs.make("q", { s = on("start", function()
+      seen[#seen + 1] = "q"
+      return false
+    end) }, { "s -> e" }) }
+    d:command { kind = "conditions", variables = { x = 1 } }
+    assert.equal("t", table.remove(seen))
+    table.sort(seen)
+    assert.same({ "p", "q" }, seen)
+  end)
+
+  it("raises what is no truth", function()
+    local d = driver.new { graphs.make("p", { s = on("start", "${x}") }, { "s -> e" }) }
+    local ok, message = pcall(d.walk, d, { kind = "conditions", variables = { x = 5 } })
+    assert.is_false(ok)
+    assert.truthy(message:find("the condition ${x} gives 5 (expected true or false)", 1, true))
+  end)
+
+  it("costs the instance nothing", function()
+    local d = driver.new { graphs.make("p", { s = on("start", "${x > 1}"), a = "user" },
+      { "s -> a -> e" }) }
+    local id = d:start("p", { x = 5 })
+    set(d, id, { x = 7 })
+    assert.equal("a", d:at(id))
+    assert.falsy(compile.plan(d.graphs[1]).conditions)
   end)
 end)

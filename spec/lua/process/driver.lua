@@ -28,8 +28,8 @@ local function context_of(self, host)
   function context.frame(id)
     return self.instances[id]
   end
-  function context.receivers(signal, tenant, only)
-    return self:receivers(signal, tenant, only)
+  function context.receivers(given)
+    return self:receivers(given)
   end
   function context.task(instance, token)
     for _, row in ipairs(self.tasks) do
@@ -144,30 +144,45 @@ end
 
 -- ---- signals ----
 
-local function starts_for(self, signal, found)
+-- A start event that is for what is given, or has a condition where these are asked for.
+local function starts_by(node, given)
+  local event = node.kind == "start" and not node.scope and node.event
+  if given.conditions then
+    return event and event.kind == "conditional"
+  end
+  return event and event.name == given.name
+    and event.kind == (given.message and "message" or "signal")
+end
+
+local function starts_for(self, given, found)
   for _, version in pairs(self.latest) do
     local graph = self.graphs[version]
     for _, id in ipairs(graph.order) do
-      local node = graph.nodes[id]
-      if node.kind == "start" and not node.scope and node.event and node.event.name == signal then
+      if starts_by(graph.nodes[id], given)
+        and (not given.process or given.process == graph.key) then
         found[#found + 1] = { instance = 0, token = version, version = version, activity = id }
       end
     end
   end
 end
 
--- receivers(signal, tenant, only) -> what the store says that waits for it
-function Driver:receivers(signal, tenant, only)
+-- Whether a row waits for what is given.
+local function is_for(self, row, given)
+  local inst, only, tenant = self.instances[row.instance], given.only, given.tenant
+  return row.kind == (given.message and "message" or "signal") and row.name == given.name
+    and (row.key == "" or row.key == given.key) and (not only or only == row.instance)
+    and (not given.business_key or given.business_key == inst.key)
+    and (not tenant or not inst.tenant or inst.tenant == tenant)
+end
+
+-- receivers(given) -> what the store says that waits for it
+function Driver:receivers(given)
   local found = {}
   for _, row in ipairs(self.subscriptions) do
-    local inst = self.instances[row.instance]
-    if row.kind == "signal" and row.name == signal and (not only or only == row.instance)
-      and (not tenant or not inst.tenant or inst.tenant == tenant) then
-      found[#found + 1] = row
-    end
+    found[#found + 1] = is_for(self, row, given) and row or nil
   end
-  if not only then
-    starts_for(self, signal, found)
+  if not given.only then
+    starts_for(self, given, found)
   end
   return found
 end
@@ -186,12 +201,13 @@ end
 
 -- The causes of the jobs that give a signal.
 local function order(self, unit, signal)
-  local to = signal.token and { signal } or self:receivers(signal.name, signal.tenant, signal.only)
+  local to = signal.token and { signal } or self:receivers(signal)
   for _, row in ipairs(signal.given and beside(unit, to) or to) do
     local start = row.instance == 0
     table.insert(self.orders, { kind = start and "start" or "signal", version = row.version,
       at = start and row.activity or nil, instance = not start and row.instance or nil,
       token = not start and row.token or nil, activity = row.activity, name = signal.name,
+      message = signal.message and true,
       variables = not (start and signal.bare) and signal.variables or nil })
   end
 end

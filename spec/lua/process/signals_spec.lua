@@ -158,3 +158,51 @@ describe("an asynchronous signal", function()
     assert.equal(101, #d.tasks)
   end)
 end)
+
+describe("a message to all", function()
+  local function give(d, more)
+    local cause = { kind = "signal", message = true, name = "M", key = "k", variables = { v = 1 } }
+    for name, value in pairs(more or {}) do
+      cause[name] = value
+    end
+    return d:command(cause)
+  end
+
+  local function waits(key)
+    return graphs.make("p", { w = { kind = "receive", event = { kind = "message", name = "M",
+      key = key } }, a = "user", f = "parallel", c = "user", b = { kind = "boundary",
+      attached = "c", event = { kind = "message", name = "M", interrupting = false } } },
+      { "s -> f -> w -> a -> e", "f -> c -> e", "b -> e" })
+  end
+
+  it("reaches what waits with its key, beside an activity too, and start events", function()
+    local d = driver.new { waits "${key}", graphs.make("q", { s = { kind = "start",
+      event = { kind = "message", name = "M" } }, d = "user" }, { "s -> d -> e" }) }
+    local one, two = d:start("p", { key = "k" }), d:start("p", { key = "other" })
+    local unit = give(d)
+    assert.equal(4, #unit.result)
+    assert.same({ "a c", "c w" }, { d:at(one), d:at(two) })
+    assert.same({ key = "k", v = 1 }, d:variables(one))
+    assert.equal(1, d:history(two).b)
+    assert.equal("d", d.tasks[#d.tasks].activity)
+  end)
+
+  it("is not for what a signal of that name waits for", function()
+    local d = driver.new { graphs.make("p", { w = on("catch", "M"), a = "user" },
+      { "s -> w -> a -> e" }) }
+    local id = d:start "p"
+    assert.same({}, give(d).result)
+    assert.equal("w", d:at(id))
+  end)
+
+  it("that a job brings is skipped where nothing waits for it any more", function()
+    local d = driver.new { waits() }
+    local id = d:start "p"
+    local token = d:token(id, "w")
+    local job = { instance = id, token = token, activity = "w" }
+    give(d, job)
+    assert.equal("a c", d:at(id))
+    assert.is_true(d:walk { kind = "signal", message = true, name = "M", instance = id,
+      token = token, activity = "w" }.skipped)
+  end)
+end)

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "cli/verb/processes/process_order.h"
+#include "cli/verb/processes/process_act.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

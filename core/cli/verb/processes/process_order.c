@@ -1,220 +1,15 @@
 /* process_order.c - commands to instances of processes. Each is walked here, by the handlers of the
  * script folder, and is written when the verb ends; without the folder a job does it. */
-#include "cli/verb/processes/process_order.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "cli/verb/processes/process_act.h"
 #include "cli/verb/processes/process_from.h"
 #include "cli/verb/processes/process_operations.h"
 #include "cli/wait/executor.h"
-#include "cli/wait/job_wait.h"
-#include "cli/words/pair.h"
-#include "job/outcome.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define VARIABLES_FLAG                                                                             \
-    { "--variables", "JSON", "an object with their values; name=value goes before it", FLAG_ONE }
-
-/* ---- variables ---- */
-
-static bool variable_add(json_t *variables, const char *word, struct error *error) {
-    struct pair pair;
-    bool fine = pair_read(&pair, word, "variable", "name=value", error) &&
-                (json_object_set(variables, pair.name, pair.value) == 0 || error_no_memory(error));
-    pair_clear(&pair);
-    return fine;
-}
-
-static json_t *variables_begin(const struct flags *flags, struct error *error) {
-    const char *text = flags_text(flags, "--variables");
-    json_t *object = text ? json_read(text, strlen(text), "--variables", error) : json_object();
-    if (!object || json_is_object(object))
-        return object;
-    json_refuse("--variables", object, "an object", error);
-    json_decref(object);
-    return NULL;
-}
-
-/* The words from `first` on that belong to no operation, and the flag. */
-static bool variables_put(json_t *command, const struct flags *flags, int first,
-                          struct error *error) {
-    json_t *variables = variables_begin(flags, error);
-    bool fine = variables != NULL;
-    for (int i = first; fine && i < process_operations_words(flags); i++)
-        fine = variable_add(variables, flags->words[i], error);
-    if (fine)
-        return json_put(command, "variables", variables) || error_no_memory(error);
-    json_decref(variables);
-    return false;
-}
-
-/* ---- the command ---- */
-
-/* What came of it. */
-struct done {
-    int64_t instance, job; /* 0: not known; 0: no job did it */
-    bool later;            /* the job has not run yet */
-    bool kept;             /* a message, for what will wait for it */
-    bool by_jobs;          /* a signal, of which each receiver has one */
-    json_t *told;          /* what a trial would do, or NULL; owned */
-};
-
-static bool way_read(const struct flags *flags, struct engine_order *order, time_ms *until,
-                     struct error *error) {
-    order->now = flags_has(flags, "--now");
-    order->later = flags_has(flags, "--wait");
-    order->retries = order->later ? 1 : 0; /* who waits is told of the first failure */
-    if (order->now && order->later)
-        return error_set(error, ERROR_USAGE, "--now and --wait: expected one of them");
-    if (flags_has(flags, "--timeout") && !order->later)
-        return error_set(error, ERROR_USAGE, "--timeout: expected --wait with it");
-    return job_wait_until(flags, until, error);
-}
-
-/* Only what may begin an instance makes a store, for the folder that it then deploys. */
-static struct engine *order_engine(struct cli *cli, const struct flags *flags, bool begins,
-                                   struct error *error) {
-    if (!setup_settings(cli, flags, error))
-        return NULL;
-    return setup_open(cli, begins && cli->folder ? STORE_CREATE : STORE_WRITE, true, error);
-}
-
-/* The instance that a job has begun; 0: the store keeps no history of it. */
-static int64_t begun_by(struct engine *engine, int64_t job) {
-    struct error ignored = {0};
-    json_t *question = json_pack("{s{sI ss} si}", "filters", "job", (json_int_t)job, "outcome",
-                                 "successful", "limit", 1);
-    json_t *rows = question ? engine_ask(engine, ASK_LOG, question, &ignored) : NULL;
-    int64_t id = json_integer_value(json_object_get(json_array_get(rows, 0), "result"));
-    json_decref(question);
-    json_decref(rows);
-    return id;
-}
-
-/* Waits for the job, and says why it failed. */
-static bool order_await(const struct cli *cli, struct engine *engine, struct done *done,
-                        time_ms until, struct error *error) {
-    json_t *ending = NULL;
-    if (!job_wait_one(cli, engine, done->job, until, &ending, error))
-        return false;
-    const char *outcome = json_string_value(json_object_get(ending, "outcome"));
-    const char *text = json_string_value(json_object_get(ending, "text"));
-    bool fine = (outcome && strcmp(outcome, "successful") == 0) ||
-                error_set(error, ERROR_FAILED, "%s", text ? text : "");
-    json_decref(ending);
-    if (fine && !done->instance)
-        done->instance = begun_by(engine, done->job);
-    return fine;
-}
-
-/* What handlers have printed is a remark: standard output says what was done. */
-static void lines_show(struct engine_order *order) {
-    for (const struct outcome_line *line = order->lines; line; line = line->next) {
-        char *clean = output_clean(line->text, true);
-        output_note("%s", clean ? clean : "");
-        free(clean);
-    }
-    outcome_lines_free(order->lines);
-    order->lines = NULL;
-}
-
-static bool give(const struct cli *cli, struct engine *engine, const json_t *command,
-                 struct engine_order *order, time_ms until, struct done *done,
-                 struct error *error) {
-    bool given = engine_order(engine, command, order, error);
-    lines_show(order);
-    if (!given)
-        return false;
-    *done = (struct done){order->instance, order->job,     order->job && !order->later,
-                          order->kept,     order->by_jobs, order->told};
-    if (done->later)
-        executors_none_say(cli, engine);
-    return !order->later || !order->job || order_await(cli, engine, done, until, error);
-}
-
-/* Takes the command over; NULL: error is filled. */
-static bool order(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
-                  struct done *done, struct error *error) {
-    struct engine_order order = {0};
-    time_ms until;
-    struct engine *engine = command && way_read(flags, &order, &until, error)
-                                ? order_engine(cli, flags, begins, error)
-                                : NULL;
-    bool fine = engine && give(cli, engine, command, &order, until, done, error);
-    engine_close(engine);
-    json_decref(command);
-    return fine;
-}
-
-/* A member; 0: none. */
-static json_t *id_or_null(int64_t id) {
-    return id ? json_integer(id) : json_null();
-}
-
-/* What a dry run has told of: a migration, instances that would end, or operations. */
-static const char *told_name(const json_t *told) {
-    if (json_is_object(told))
-        return "migration";
-    return json_int(json_array_get(told, 0), "instance") ? "instances" : "operations";
-}
-
-/* Says what was done, with the id of the instance in it, or which job is to do it. */
-static bool say(const struct cli *cli, const struct done *done, const char *before,
-                const char *after, struct error *error) {
-    if (cli->json && done->told)
-        return output_json(
-            json_pack("{sO sb}", told_name(done->told), done->told, "dry_run", 1), error);
-    if (cli->json && done->kept)
-        return output_json(json_pack("{sb}", "kept", 1), error);
-    if (cli->json)
-        return output_json(json_pack("{so so*}", "instance", id_or_null(done->instance), "job",
-                                     done->job ? json_integer(done->job) : NULL),
-                           error);
-    if (done->told)
-        process_operations_say(done->told);
-    else if (done->kept)
-        output_add("nothing waits for the message yet: it is kept\n");
-    else if (done->later)
-        output_add("job %lld does it, on an executor with the process\n", (long long)done->job);
-    else if (done->instance)
-        output_add("%s%lld%s\n", before, (long long)done->instance, after);
-    else
-        output_add("job %lld has done it\n", (long long)done->job);
-    return true;
-}
-
-bool process_act(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
-                 const char *before, const char *after, struct error *error) {
-    struct done done = {0};
-    bool fine =
-        order(cli, flags, command, begins, &done, error) && say(cli, &done, before, after, error);
-    json_decref(done.told);
-    return fine;
-}
-
-/* Adds the flags that are members, and the words from `first` on as variables. Takes the command
- * over; NULL: memory is out. */
-static json_t *with_variables(json_t *command, const struct flags *flags, int first,
-                              struct error *error) {
-    if (!command)
-        error_no_memory(error);
-    else if (command_members(command, flags, error) && variables_put(command, flags, first, error))
-        return command;
-    json_decref(command);
-    return NULL;
-}
-
-/* Reads the first word as an id. */
-static json_t *command_of(const char *kind, const char *member, const struct flags *flags,
-                          int first, struct error *error) {
-    int64_t id;
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
-        return NULL;
-    return with_variables(json_pack("{ss,sI}", "kind", kind, member, (json_int_t)id), flags, first,
-                          error);
-}
 
 /* ---- many from a file ---- */
 
@@ -249,7 +44,7 @@ static bool act_many(struct cli *cli, const struct flags *flags, json_t *command
     struct engine_order given = {.now = flags_has(flags, "--now")};
     bool fine = command ? from_check(flags, error) && command_members(command, flags, error)
                         : error_no_memory(error);
-    struct engine *engine = fine ? order_engine(cli, flags, true, error) : NULL;
+    struct engine *engine = fine ? process_act_engine(cli, flags, true, error) : NULL;
     fine = engine && process_from(&from, engine, &given, error) &&
            say_many(cli, &from, given.job, done, error);
     if (fine && given.job)
@@ -267,7 +62,7 @@ static bool start_run(struct cli *cli, const struct flags *flags, struct error *
     json_t *command = json_pack("{ss,ss}", "kind", "start", "process", flags->words[0]);
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "instances started", error);
-    command = with_variables(command, flags, 1, error);
+    command = process_act_variables(command, flags, 1, error);
     if (command && !process_operations_put(command, flags, error)) {
         json_decref(command);
         return false;
@@ -276,7 +71,7 @@ static bool start_run(struct cli *cli, const struct flags *flags, struct error *
 }
 
 static bool complete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return process_act(cli, flags, command_of("complete", "task", flags, 1, error), false,
+    return process_act(cli, flags, process_act_command("complete", "task", flags, 1, error), false,
                        "task completed; instance ", " goes on", error);
 }
 
@@ -285,7 +80,7 @@ static bool raise_run(struct cli *cli, const struct flags *flags, const char *ki
                       const char *before, const char *after, struct error *error) {
     if (flags->word_count < 2 || strchr(flags->words[1], '='))
         return error_set(error, ERROR_USAGE, "task %s: expected a code behind the id", kind);
-    json_t *command = command_of(kind, "task", flags, 2, error);
+    json_t *command = process_act_command(kind, "task", flags, 2, error);
     if (command && !json_put_text(command, "code", flags->words[1])) {
         json_decref(command);
         return error_no_memory(error);
@@ -321,7 +116,7 @@ static bool unset_put(json_t *command, const struct flags *flags, struct error *
 static bool set_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags->word_count < 2 && !flags_has(flags, "--variables") && !flags_has(flags, "--unset"))
         return error_set(error, ERROR_USAGE, "instance set: expected name=value");
-    json_t *command = command_of("set", "instance", flags, 1, error);
+    json_t *command = process_act_command("set", "instance", flags, 1, error);
     if (command && !unset_put(command, flags, error)) {
         json_decref(command);
         return false;
@@ -332,7 +127,7 @@ static bool set_run(struct cli *cli, const struct flags *flags, struct error *er
 /* The second word is the activity, unless it is a variable. */
 static bool trigger_run(struct cli *cli, const struct flags *flags, struct error *error) {
     bool named = flags->word_count > 1 && !strchr(flags->words[1], '=');
-    json_t *command = command_of("trigger", "instance", flags, named ? 2 : 1, error);
+    json_t *command = process_act_command("trigger", "instance", flags, named ? 2 : 1, error);
     if (command && named && !json_put_text(command, "activity", flags->words[1])) {
         json_decref(command);
         return error_no_memory(error);
@@ -341,8 +136,8 @@ static bool trigger_run(struct cli *cli, const struct flags *flags, struct error
 }
 
 static bool cancel_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return process_act(cli, flags, command_of("cancel", "instance", flags, 1, error), false,
-                       "instance ", " cancelled", error);
+    return process_act(cli, flags, process_act_command("cancel", "instance", flags, 1, error),
+                       false, "instance ", " cancelled", error);
 }
 
 /* A command of operations on an instance; NULL: error. */
@@ -388,6 +183,10 @@ static json_t *message_command(const struct flags *flags, struct error *error) {
         error_set(error, ERROR_USAGE, "--token: expected --instance with it, and no --keep");
         return NULL;
     }
+    if (flags_has(flags, "--all") && (instance || starts || flags_has(flags, "--keep"))) {
+        error_set(error, ERROR_USAGE, "--all does not go with --instance, --starts and --keep");
+        return NULL;
+    }
     if (starts && (instance || flags_has(flags, "--keep"))) {
         error_set(error, ERROR_USAGE, "--starts does not go with --instance and --keep");
         return NULL;
@@ -400,6 +199,38 @@ static json_t *message_command(const struct flags *flags, struct error *error) {
     return command;
 }
 
+/* "3 instances have the signal". Those of a list are told by their ids. */
+static bool say_reached(const struct cli *cli, const struct process_done *done, const char *what,
+                        struct error *error) {
+    const json_int_t reached =
+        done->told ? (json_int_t)json_array_size(done->told) : (json_int_t)done->instance;
+    if (cli->json)
+        return output_json(
+            json_pack("{sI sb so* sO*}", "reached", reached, "jobs", done->by_jobs || done->later,
+                      "job", done->job ? json_integer(done->job) : NULL, "instances", done->told),
+            error);
+    if (done->later)
+        return process_act_say(cli, done, "", "", error);
+    if (done->by_jobs)
+        output_add("each that waits for the %s gets it by a job\n", what);
+    else if (done->job)
+        output_add("job %lld has given the %s\n", (long long)done->job, what);
+    else
+        output_add("%lld instance%s the %s\n", (long long)reached, reached == 1 ? " has" : "s have",
+                   what);
+    return true;
+}
+
+/* Gives it to all that wait for it; takes the command over. */
+static bool act_all(struct cli *cli, const struct flags *flags, json_t *command, const char *what,
+                    struct error *error) {
+    struct process_done done = {0};
+    bool fine = process_act_order(cli, flags, command, true, &done, error) &&
+                say_reached(cli, &done, what, error);
+    json_decref(done.told);
+    return fine;
+}
+
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {
     static const char *const keys[] = {"key", "business_key", "keep", NULL};
     json_t *command = message_command(flags, error);
@@ -407,44 +238,54 @@ static bool message_run(struct cli *cli, const struct flags *flags, struct error
         return false;
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "messages given", error);
-    command = with_variables(command, flags, 1, error);
+    command = process_act_variables(command, flags, 1, error);
+    if (flags_has(flags, "--all"))
+        return act_all(cli, flags, command, "message", error);
     return process_act(cli, flags, command, true, "instance ", " has the message", error);
 }
 
-/* "3 instances have the signal" */
-static bool say_signal(const struct cli *cli, const struct done *done, struct error *error) {
-    if (cli->json)
-        return output_json(json_pack("{sI sb so*}", "reached", (json_int_t)done->instance, "jobs",
-                                     done->by_jobs || done->later, "job",
-                                     done->job ? json_integer(done->job) : NULL),
-                           error);
-    if (done->later)
-        return say(cli, done, "", "", error);
-    if (done->by_jobs)
-        output_add("each that waits for the signal gets it by a job\n");
-    else if (done->job)
-        output_add("job %lld has given the signal\n", (long long)done->job);
-    else
-        output_add("%lld instance%s the signal\n", (long long)done->instance,
-                   done->instance == 1 ? " has" : "s have");
-    return true;
-}
-
 static bool signal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct done done = {0};
     int64_t instance = 0;
     if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error))
         return false;
     json_t *command = json_pack("{ss,ss,so*}", "kind", "signal", "signal", flags->words[0],
                                 "instance", instance ? json_integer(instance) : NULL);
-    command = with_variables(command, flags, 1, error);
-    return order(cli, flags, command, true, &done, error) && say_signal(cli, &done, error);
+    command = process_act_variables(command, flags, 1, error);
+    return act_all(cli, flags, command, "signal", error);
+}
+
+/* Prints the ids of what was started, a line each. */
+static bool conditions_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct process_done done = {0};
+    size_t i;
+    json_t *id,
+        *command = process_act_variables(json_pack("{ss}", "kind", "conditions"), flags, 0, error);
+    bool fine = process_act_order(cli, flags, command, true, &done, error);
+    if (fine && cli->json)
+        fine = output_json(json_pack("{sO? so*}", "instances", done.told, "job",
+                                     done.job ? json_integer(done.job) : NULL),
+                           error);
+    else if (fine && !done.told)
+        fine = process_act_say(cli, &done, "", "", error);
+    else
+        json_array_foreach(done.told, i, id)
+            output_add("%lld\n", (long long)json_integer_value(id));
+    json_decref(done.told);
+    return fine;
 }
 
 static const struct flag signal_flags[] = {
     VARIABLES_FLAG,
     {"--instance", "ID", "only this instance", FLAG_ONE},
     {"--tenant", "TEXT", "only instances of this tenant, and of none", FLAG_MEMBER},
+    WAY_FLAGS,
+    {0},
+};
+static const struct flag conditions_flags[] = {
+    VARIABLES_FLAG,
+    {"--process", "KEY", "only this process", FLAG_MEMBER},
+    {"--key", "TEXT", "the business key of what starts", FLAG_MEMBER},
+    {"--tenant", "TEXT", "the tenant of what starts", FLAG_MEMBER},
     WAY_FLAGS,
     {0},
 };
@@ -511,6 +352,7 @@ static const struct flag message_flags[] = {
     {"--instance", "ID", "only this instance", FLAG_ONE},
     {"--token", "N", "only this of its tokens, as \"instance show --json\" has them", FLAG_ONE},
     {"--starts", NULL, "only start events", FLAG_MEMBER | FLAG_ONE},
+    {"--all", NULL, "to every one that waits, and start events", FLAG_MEMBER | FLAG_ONE},
     {"--keep", "SPAN", "so long, if nothing waits for it yet", FLAG_MEMBER | FLAG_ONE},
     {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
@@ -553,16 +395,21 @@ const struct cli_command process_order_commands[] = {
      "nothing is done.\n" ELSEWHERE,
      variable_flags, 2, -1, false, false, escalate_run},
     {"message",
-     "NAME [--key TEXT] [--business-key TEXT] [--instance ID] [--keep SPAN] [name=value …]",
+     "NAME [--key TEXT] [--business-key TEXT] [--instance ID] [--all] [--keep SPAN] [name=value …]",
      "send a message to the one that waits for it",
      "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"
-     "--keep, the next that waits for it gets it. --from gives many, a thousand in a\n"
-     "transaction.\n" ELSEWHERE,
+     "--all, every one gets it; with --keep, the next that waits for it. --from gives many, a\n"
+     "thousand in a transaction.\n" ELSEWHERE,
      message_flags, 1, -1, false, false, message_run},
     {"signal", "NAME [--instance ID] [--tenant TEXT] [name=value …]",
      "send a signal to all that wait for it",
      "Processes that it starts are started. All go on here, or none; of more than a hundred, each\n"
      "gets it by a job.\n" ELSEWHERE,
      signal_flags, 1, -1, false, false, signal_run},
+    {"conditions", "name=value … [--process KEY] [--key TEXT]",
+     "start the processes whose conditions hold with these",
+     "Looks at the start events with a condition, of the newest versions, and prints the ids of\n"
+     "what starts.\n" ELSEWHERE,
+     conditions_flags, 0, -1, false, false, conditions_run},
     {0},
 };

@@ -87,6 +87,7 @@ static const struct {
     {"task escalate", LINE("task escalate 812 too_late")},
     {"message", LINE("message parcel --key o-7 weight=2.5") LINE(
                     "message parcel --key o-7 --keep 1h") LINE("message paid --business-key o-7")},
+    {"conditions", LINE("conditions stock=3") LINE("conditions stock=3 --process order")},
     {"signal", LINE("signal prices_changed factor=1.2") LINE("signal stop --instance 4711")},
     {"message list", LINE("message list --name parcel")},
     {"batch create", LINE("batch create set-job-retries --retries 3 --state dead")

@@ -17,7 +17,7 @@ static const struct {
     {"CREATE JOBS", {"enqueue"}},
     {"JOBS", {"job"}},
     {"MANY JOBS AT ONCE", {"definition", "batch"}},
-    {"PROCESSES", {"process", "instance", "task", "message", "signal"}},
+    {"PROCESSES", {"process", "instance", "task", "message", "signal", "conditions"}},
     {"WHAT REPEATS", {"schedule", "dates"}},
     {"WHAT HAPPENED", {"incident", "log", "operations", "history", "stats"}},
     {"WHO RUNS WHAT", {"executor", "deployment"}},

@@ -55,11 +55,14 @@ static json_t *files(struct store *store, const struct question *question, struc
 
 enum { SIGNALLED = 101 }; /* more than one unit goes on in */
 
-/* What waits for a signal, if one is named. */
+/* What waits for a signal, or all that a message is for. */
 static json_t *signalled(struct store *store, const json_t *object, struct error *error) {
     const struct unit_signal one = {.name = json_text(object, "signal"),
                                     .tenant = json_text(object, "tenant"),
                                     .only = json_int(object, "instance"),
+                                    .message = json_is_true(json_object_get(object, "message")),
+                                    .key = json_text(object, "key"),
+                                    .business_key = json_text(object, "business_key"),
                                     .until = TIME_NONE};
     return signal_receivers(store, &one, SIGNALLED, error);
 }
@@ -70,9 +73,13 @@ static json_t *receivers(struct store *store, const struct question *question,
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    json_t *found = json_text(question->object, "signal")
-                        ? signalled(store, question->object, error)
-                        : subscription_receivers(store, &to, error);
+    json_t *found = NULL;
+    if (json_is_true(json_object_get(question->object, "conditions")))
+        found = subscription_conditions(store, json_text(question->object, "process"), error);
+    else if (json_text(question->object, "signal"))
+        found = signalled(store, question->object, error);
+    else
+        found = subscription_receivers(store, &to, error);
     look_end(store, own);
     return found;
 }

@@ -22,24 +22,37 @@ static json_t *receiver_read(struct row *row) {
                      (json_int_t)row_int(row, 5), "priority", priority);
 }
 
+/* Of one kind, behind an instance and a token. What is suspended is left out. */
+#define WAITING(kind)                                                                              \
+    "SELECT s.instance, s.token, s.version, s.activity, v.key, coalesce(i.root, s.instance),"      \
+    " s.priority"                                                                                  \
+    " FROM subscription s JOIN process_version v ON v.id=s.version"                                \
+    " JOIN process p ON p.key=v.key LEFT JOIN instance i ON i.id=s.instance"                       \
+    " WHERE s.name=?1 AND (s.instance, s.token)>(?2, ?3)"                                          \
+    " AND s.created<=?4 AND (?5=0 OR s.instance=?5) AND (CAST(?6 AS TEXT) IS NULL"                 \
+    " OR i.tenant IS NULL OR i.tenant=CAST(?6 AS TEXT))"                                           \
+    " AND CASE WHEN s.instance=0 THEN v.suspended+p.suspended ELSE (v.suspended|p.suspended)&2"    \
+    " END=0 AND NOT EXISTS(SELECT 1 FROM suspended_instance h"                                     \
+    " WHERE h.instance=CAST(s.instance AS TEXT)) AND " OPEN_TOKEN(                                 \
+        "s.token") " AND " kind " ORDER BY s.instance, s.token LIMIT ?7"
+
+static struct row *waiting(struct store *store, const struct unit_signal *one, int limit,
+                           struct error *error) {
+    const int64_t until = one->until == TIME_NONE ? INT64_MAX : one->until;
+    if (one->message)
+        return db_query(&store->db, error,
+                        WAITING("s.kind='message' AND s.key IN ('', ?8) AND (s.instance=0"
+                                " OR i.key=?9 OR CAST(?9 AS TEXT) IS NULL)"),
+                        "tiiiitntt", one->name, one->after, one->after_token, until, one->only,
+                        one->tenant, limit, one->key ? one->key : "", one->business_key);
+    return db_query(&store->db, error, WAITING("s.kind='signal' AND s.key=''"), "tiiiitn",
+                    one->name, one->after, one->after_token, until, one->only, one->tenant, limit);
+}
+
 json_t *signal_receivers(struct store *store, const struct unit_signal *one, int limit,
                          struct error *error) {
     json_t *list = json_array();
-    struct row *rows = db_query(
-        &store->db, error,
-        "SELECT s.instance, s.token, s.version, s.activity, v.key, coalesce(i.root, s.instance),"
-        " s.priority"
-        " FROM subscription s JOIN process_version v ON v.id=s.version"
-        " JOIN process p ON p.key=v.key LEFT JOIN instance i ON i.id=s.instance"
-        " WHERE s.kind='signal' AND s.name=?1 AND s.key='' AND (s.instance, s.token)>(?2, ?3)"
-        " AND s.created<=?4 AND (?5=0 OR s.instance=?5) AND (CAST(?6 AS TEXT) IS NULL"
-        " OR i.tenant IS NULL OR i.tenant=CAST(?6 AS TEXT))"
-        " AND CASE WHEN s.instance=0 THEN v.suspended+p.suspended ELSE (v.suspended|p.suspended)&2"
-        " END=0 AND NOT EXISTS(SELECT 1 FROM suspended_instance h"
-        " WHERE h.instance=CAST(s.instance AS TEXT)) AND " OPEN_TOKEN("s.token") //
-        " ORDER BY s.instance, s.token LIMIT ?7",
-        "tiiiitn", one->name, one->after, one->after_token,
-        one->until == TIME_NONE ? INT64_MAX : one->until, one->only, one->tenant, limit);
+    struct row *rows = waiting(store, one, limit, error);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
         json_array_append_new(list, receiver_read(rows));
@@ -72,10 +85,11 @@ static json_t *cause_of(const struct page *page, const json_t *receiver) {
             "{ss sO sO sO* ss*}", "kind", "start", "version", json_object_get(receiver, "version"),
             "at", json_object_get(receiver, "activity"), "variables",
             page->signal->bare ? NULL : page->variables, "tenant", page->signal->tenant);
-    return json_pack("{ss ss sO sO sO sO*}", "kind", "signal", "name", page->signal->name,
+    return json_pack("{ss ss sO sO sO sO* so*}", "kind", "signal", "name", page->signal->name,
                      "instance", json_object_get(receiver, "instance"), "token",
                      json_object_get(receiver, "token"), "activity",
-                     json_object_get(receiver, "activity"), "variables", page->variables);
+                     json_object_get(receiver, "activity"), "variables", page->variables, "message",
+                     page->signal->message ? json_true() : NULL);
 }
 
 static int64_t lane_for(const struct page *page, const json_t *receiver) {
@@ -172,10 +186,12 @@ static bool rest_order(const struct page *page, const json_t *last, time_ms now,
     const struct unit_signal *one = page->signal;
     struct store_order order = {
         .key = json_text(last, "process"),
-        .cause = json_pack("{ss ss s[OOI] sO* ss*}", "kind", "signal", "name", one->name, "left",
-                           json_object_get(last, "instance"), json_object_get(last, "token"),
-                           (json_int_t)(one->until == TIME_NONE ? now : one->until), "variables",
-                           page->variables, "tenant", one->tenant)};
+        .cause = json_pack(
+            "{ss ss s[OOI] sO* ss* so* ss* ss*}", "kind", "signal", "name", one->name, "left",
+            json_object_get(last, "instance"), json_object_get(last, "token"),
+            (json_int_t)(one->until == TIME_NONE ? now : one->until), "variables", page->variables,
+            "tenant", one->tenant, "message", one->message ? json_true() : NULL, "key", one->key,
+            "business_key", one->business_key)};
     bool done = order.cause ? order_create(page->store, &order, now, error)
                             : db_no_memory(&page->store->db, error);
     json_decref((json_t *)(uintptr_t)order.cause);

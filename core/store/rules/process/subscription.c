@@ -85,6 +85,22 @@ json_t *subscription_receivers(struct store *store, const struct message_to *to,
     return receivers(store, to, true, error);
 }
 
+json_t *subscription_conditions(struct store *store, const char *process, struct error *error) {
+    json_t *list = json_array();
+    struct row *rows = db_query(
+        &store->db, error,
+        "SELECT s.instance, s.token, s.version, s.activity, s.key, CAST(NULL AS TEXT), v.key"
+        " FROM subscription s JOIN process_version v ON v.id=s.version"
+        " JOIN process p ON p.key=v.key WHERE s.kind='condition' AND s.instance=0"
+        " AND v.suspended+p.suspended=0 AND (v.key=?1 OR CAST(?1 AS TEXT) IS NULL)"
+        " ORDER BY s.token, s.name",
+        "t", process);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        json_array_append_new(list, receiver_read(rows));
+    return json_kept(list, step == NO);
+}
+
 /* ---- of many messages ---- */
 
 static void message_cells(union unit_cell *cells, const struct message_to *to, size_t at) {

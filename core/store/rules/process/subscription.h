@@ -65,6 +65,9 @@ struct message_to message_to_read(const json_t *question);
 json_t *subscription_receivers(struct store *store, const struct message_to *to,
                                struct error *error);
 
+/* The start events with a condition, of processes that are not suspended; `process` NULL: of any */
+json_t *subscription_conditions(struct store *store, const char *process, struct error *error);
+
 /* The same of many messages: a list of these lists. Only for an engine with `sets`. */
 json_t *subscription_receivers_many(struct store *store, const struct message_to *to, size_t count,
                                     struct error *error);

@@ -166,5 +166,9 @@ describe("the verbs that go on with processes", function()
     assert.equal("4 moonshift: no task 99 that is open\n", refusal("task", "complete", "99"))
     assert.equal('4 moonshift: message "parcel": nothing waits for it\n',
       refusal("message", "parcel", "--key", "9"))
+    assert.equal("2 moonshift: --all does not go with --instance, --starts and --keep\n",
+      refusal("message", "parcel", "--all", "--starts"))
+    assert.equal("4 moonshift: no process is started by a condition\n",
+      refusal("conditions", "x=1"))
   end)
 end)
