@@ -22,9 +22,10 @@ struct engine {
     int ids_ahead;                    /* that the list at work reserves at once; 0: none is */
     struct job_services *services;    /* for its running jobs */
     struct process_lane *lanes;       /* that the command at work holds */
-    /* takes the lane of one more instance; set while there are lanes. *frame: what was read with
-     * it, a new reference, or NULL */
-    bool (*lane_meet)(struct engine *engine, int64_t instance, json_t **frame, struct error *error);
+    /* takes the lane of one more instance; NO: it is busy, and spared. Set while there are lanes.
+     * *frame: what was read with it, a new reference, or NULL */
+    enum answer (*lane_meet)(struct engine *engine, int64_t instance, bool spares, json_t **frame,
+                             struct error *error);
     bool lanes_end;             /* it ends its instance */
     struct lane_keeper *keeper; /* of the list at work; NULL: each walk has its own */
     struct list *list;          /* that is being walked; NULL: none is */

@@ -105,20 +105,23 @@ static bool cancelled(void *arg, const struct job *job) {
     return holds == NO;
 }
 
-/* A walk that comes into one more instance takes its lane before it reads the frame. */
-static bool meet(struct engine *engine, const char *kind, const json_t *question, json_t **frame,
-                 struct error *error) {
+/* A walk that comes into one more instance takes its lane before it reads the frame. NO: the lane
+ * is busy, and the question spares such an instance. */
+static enum answer meet(struct engine *engine, const char *kind, const json_t *question,
+                        json_t **frame, struct error *error) {
     *frame = NULL;
     if (!engine || !engine->lanes || strcmp(kind, "frame") != 0)
-        return true;
-    bool done = engine->lane_meet(engine, json_int(question, "instance"), frame, error);
-    if (!done)
+        return YES;
+    enum answer met =
+        engine->lane_meet(engine, json_int(question, "instance"),
+                          json_is_true(json_object_get(question, "unless_busy")), frame, error);
+    if (met == FAILED)
         engine->lane_refused = *error;
     if (*frame && turn_of_token(json_int(question, "token"))) { /* another frame is meant */
         json_decref(*frame);
         *frame = NULL;
     }
-    return done;
+    return met;
 }
 
 static json_t *ask(struct job_services *services, const char *kind, const json_t *question,
@@ -142,8 +145,9 @@ static json_t *ask(struct job_services *services, const char *kind, const json_t
 static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
     struct job_services *services = arg;
     json_t *rows;
-    if (!meet(services->engine, kind, question, &rows, error))
-        return NULL;
+    enum answer met = meet(services->engine, kind, question, &rows, error);
+    if (met != YES)
+        return met == NO ? json_null() : NULL;
     rows = rows ? rows : ask(services, kind, question, error);
     const struct engine *engine = services->engine;
     bool shown = !rows || !engine || !engine->list ||

@@ -32,6 +32,13 @@ local files = {
     local p = require "moonshift.process"
     return { p.parallel { { p.step "busy" { run = "stay", async = true } },
       { p.task "first" {}, p.step "stay" { run = "stay" } } }, p.task "last" {} }]],
+  ["processes/receives.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.parallel { { p.step "busy" { run = "stay", async = true } },
+      { p.wait "w" { signal = "S" }, p.step "next" { run = "book" }, p.task "last" {} } } }]],
+  ["processes/throws.lua"] = [[
+    local p = require "moonshift.process"
+    return { p.task "first" {}, p.throw "s" { signal = "S" }, p.task "last" {} }]],
   ["handlers/book.lua"] = [[
     return function(job)
       local file <close> = assert(io.open(job.variables.place .. "/called", "a"))
@@ -224,6 +231,34 @@ describe("commands to one instance at the same time", function()
     assert.same({ "0" }, place.sql "SELECT owner FROM lane")
     go()
     process.await_end(pid, 20)
+  end)
+
+  -- The handler of one receiver stays; another receiver is free.
+  it("throw a signal without waiting for a busy receiver, which gets it by a job", function()
+    local thrower = assert(engine:start "throws")
+    local ids = {}
+    for i = 1, 2 do
+      ids[i] = assert(engine:start("receives", { variables = { place = place.path .. "/" .. i } }))
+      place.write(i .. "/there", "")
+    end
+    place.write("2/go", "")
+    place.executor("--workers", "2")
+    place.there "1/begun"
+    process.await("the free one", 60, function()
+      return not table.concat(engine:at(ids[2]), " "):find "busy "
+    end)
+    assert(engine:complete(engine:tasks({ instance = thrower }):one().id))
+    assert.same({ "last" }, engine:at(thrower))
+    assert.same({ "busy.parallel.join", "last" }, engine:at(ids[2]))
+    assert.same({ "busy", "w" }, engine:at(ids[1]))
+    place.write("1/go", "")
+    process.await("its job", 60, function()
+      return engine:jobs():count() == 0
+    end)
+    assert.same({ "busy.parallel.join", "last" }, engine:at(ids[1]))
+    assert.same({ ids[1] .. "\n", ids[2] .. "\n" },
+      { place.log "1/called", place.log "2/called" })
+    assert.equal(0, engine:incidents():count())
   end)
 
   -- What is refused, before a handler is called.

@@ -126,13 +126,14 @@ static bool is_in_order(const struct engine *engine, int64_t lane) {
     return true;
 }
 
-static bool want(struct engine *engine, const struct process_instance *of, int64_t lane,
+static void want(struct engine *engine, const struct process_instance *of, int64_t lane,
                  struct error *error) {
     job_services_lock(engine->services);
     bool noted = lane_note(engine, of, lane, (struct lane_hold){0}, error);
     job_services_unlock(engine->services);
-    return noted && error_set(error, ERROR_CONFLICT, "instance %lld: something has its lane",
-                              (long long)of->id);
+    if (noted)
+        error_set(error, ERROR_CONFLICT, "instance %lld: something has its lane",
+                  (long long)of->id);
 }
 
 /* With its frame, where that is one request. Without one the lane is not held yet. */
@@ -149,19 +150,26 @@ static bool meet_at_once(struct engine *engine, int64_t instance, json_t **frame
 /* Takes the lane of one more instance, into which the walk comes. With `lane_scope` "root" both are
  * in the one that is held. ERROR_CONFLICT: it is taken, and another one that is held stands behind
  * it, or it insists. So that no two commands wait for each other, the walk ends here
- * (process_lanes_want) and begins again with all of them. */
-static bool meet(struct engine *engine, int64_t instance, json_t **frame, struct error *error) {
+ * (process_lanes_want) and begins again with all of them. With `spares` it is not waited for: NO.
+ */
+static enum answer meet(struct engine *engine, int64_t instance, bool spares, json_t **frame,
+                        struct error *error) {
     const struct process_instance of = {.id = instance, .ends = engine->lanes_end};
     const int64_t lane = job_instance_lane(instance);
     bool fresh;
     if (engine->options.settings->lane_of_root || !needs(engine, lane))
-        return true;
-    if (!meet_at_once(engine, instance, frame, error) || *frame)
-        return *frame != NULL;
-    if (is_in_order(engine, lane))
-        return process_lane_take(engine, &of, &fresh, error);
+        return YES;
+    if (!meet_at_once(engine, instance, frame, error))
+        return FAILED;
+    if (*frame)
+        return YES;
+    if (!spares && is_in_order(engine, lane))
+        return process_lane_take(engine, &of, &fresh, error) ? YES : FAILED;
     enum answer taken = attempt(engine, &of, lane, TIME_NEVER, &fresh, error);
-    return taken == YES || (taken == NO && want(engine, &of, lane, error));
+    if (taken != NO || spares)
+        return taken;
+    want(engine, &of, lane, error);
+    return FAILED;
 }
 
 bool process_lane_take(struct engine *engine, const struct process_instance *of, bool *fresh,

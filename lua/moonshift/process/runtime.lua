@@ -124,13 +124,15 @@ end
 
 -- frame(id, token) -> the row of an instance, or of the turn outside of its frame that has the
 -- token: the one that came with the job, else the stored one. nil: there is none; a job without a
--- frame has run into the end of its instance.
-function Runtime:frame(id, token)
+-- frame has run into the end of its instance. With `unless_busy` a command does not wait for what
+-- has the lane of the instance: nil.
+function Runtime:frame(id, token, unless_busy)
   local turn, own = frame.turn_of(token), self.own
   if own and own.id == id and (own.turn == turn or own.around and not turn) then
     return own_frame(self, turn)
   end
-  local row, message = self.natives.job.query(self.host, "frame", { instance = id, token = token })
+  local row, message = self.natives.job.query(self.host, "frame", { instance = id, token = token,
+    unless_busy = unless_busy })
   if not row then -- it has ended since this walk's frame was written
     return message and error(message, 0)
   end

@@ -123,12 +123,12 @@ local function start(w, given, row)
 end
 
 -- Begins to give it to one that waits elsewhere, or starts a process. Returns the instance, or nil
--- if it has gone.
+-- if it has gone, or is busy: then a job gives it.
 local function give_row(w, given, row)
   if row.instance == 0 then
     return start(w, given, row)
   end
-  local inst = w:instance(row.instance, row.token)
+  local inst = w:instance(row.instance, row.token, true)
   local token = inst and frame.find(inst.frame, row.token)
   if token then
     w:push(signals.receive, inst, token, given.message and { message = true,
@@ -150,7 +150,7 @@ function signals.give(w, given)
     return nil
   end
   add_here(w, given, found)
-  by_jobs(w, given).given = 1 -- to what earlier runs have begun to wait for, and not written yet
+  by_jobs(w, given).given = 1 -- to what is busy, or what earlier runs have not written yet
   local ids = rules.array {}
   for i = #found, 1, -1 do
     local one = found[i]

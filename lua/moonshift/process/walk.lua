@@ -248,12 +248,13 @@ function Walk:look(row)
 end
 
 -- instance(id, token) -> the instance, or the turn outside of its frame that has the token, with
--- what this walk has done to it so far; nil if there is none
-function Walk:instance(id, token)
+-- what this walk has done to it so far; nil if there is none. With `unless_busy` there is none
+-- either where a job or command has its lane.
+function Walk:instance(id, token, unless_busy)
   local turn = frame.turn_of(token)
   local inst = self.instances[turn or id]
   if not inst then
-    local row = self.context.frame(id, turn and token or nil)
+    local row = self.context.frame(id, turn and token or nil, unless_busy)
     if not row then
       return nil
     end

@@ -25,8 +25,8 @@ local function context_of(self, host)
   function context.version(key, binding, number)
     return binding == "version" and self.versions[key .. ":" .. number] or self.latest[key]
   end
-  function context.frame(id)
-    return self.instances[id]
+  function context.frame(id, _, unless_busy)
+    return not (unless_busy and self.busy and self.busy[id]) and self.instances[id] or nil
   end
   function context.receivers(given)
     return self:receivers(given)

@@ -159,6 +159,21 @@ describe("an asynchronous signal", function()
   end)
 end)
 
+describe("a signal for an instance that is busy", function()
+  it("comes by a job, and its thrower does not wait", function()
+    local d = driver.new { graphs.make("p", { w = on("catch"), a = "user" },
+      { "s -> w -> a -> e" }), graphs.make("q", { t = on("throw"), b = "user" },
+      { "s -> t -> b -> e" }) }
+    local busy, free = d:start("p"), d:start("p")
+    d.busy = { [busy] = true }
+    local thrower = d:start("q")
+    assert.same({ "w", "a", "b" }, { d:at(busy), d:at(free), d:at(thrower) })
+    assert.equal(1, #d.orders)
+    d:deliver()
+    assert.equal("a", d:at(busy))
+  end)
+end)
+
 describe("a message to all", function()
   local function give(d, more)
     local cause = { kind = "signal", message = true, name = "M", key = "k", variables = { v = 1 } }
