@@ -162,6 +162,32 @@ function expression.read(text, where)
   return nil, message, position
 end
 
+local function note_names(node, found)
+  if node[1] == "name" and not OBJECTS[node[3]] then
+    found[node[3]] = true
+  end
+  for i = 3, #node do
+    if type(node[i]) == "table" then
+      note_names(node[i], found)
+    end
+  end
+end
+
+-- names(text) -> the variables that an expression reads, in the order of the alphabet
+function expression.names(text)
+  local beans, found, list = {}, {}, {}
+  local _, tree = parse(text)
+  if not tree or not expression.read(text, { beans = beans }) then
+    return list
+  end
+  note_names(tree, found)
+  for name in pairs(found) do
+    list[#list + 1] = not beans[name] and name or nil
+  end
+  table.sort(list)
+  return list
+end
+
 -- compile(text, where, options) -> function(scope) -> value; or nil, message, position. A text
 -- without an expression gives itself. `options`: { pure, beans } as in `where`.
 function expression.compile(text, where, options)

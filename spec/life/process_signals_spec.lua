@@ -211,11 +211,13 @@ describe("a condition", function()
       process.wait "empty" { when = "${ordered > 1 and stock == 0}" } }]] }
     local engine = testing.engine { scripts = folder }
     local id = assert(engine:start("shelf", { variables = { stock = 9 } }))
-    assert.truthy(engine:why_instance(id):find('or for the condition of "sell.when"', 1, true))
+    assert.truthy(engine:why_instance(id):find(
+      'or for the condition of "sell.when" ${stock < 5} (stock is 9)', 1, true))
     assert(engine:set_variables(id, { stock = 4 }))
     engine:drain()
     assert(engine:complete(engine:tasks():list()[1].id, { stock = 0 }))
-    assert.truthy(engine:why_instance(id):find('"empty" waits for its condition', 1, true))
+    assert.truthy(engine:why_instance(id):find('"empty" waits for its condition ${ordered > 1 and '
+      .. "stock == 0} (ordered is 1, stock is 0)", 1, true))
     engine:drain()
     local ended = engine:instance(id)
     assert.same({ "completed", 2 }, { ended.how, ended.variables.ordered })

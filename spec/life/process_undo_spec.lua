@@ -24,6 +24,30 @@ local files = {
       { otherwise = true } } }]],
 }
 
+describe("what an instance waits for", function()
+  after_each(engines.clean)
+
+  it("is said of conditions, with what they read, and of what may be taken back", function()
+    local folder = engines.folder { ["processes/shelf.lua"] = WORDS .. [[{
+      process.sub "fill" { process.step "book" { run = function(job)
+          job:set_local("seats", 2)
+        end, undo = function() end }, process.task "look" {} },
+      process.wait "empty" { when = "${big == 'a' or stock == 0 and long == open}" },
+      process.wait "own" { when = function() return false end } }]] }
+    local engine = testing.engine { scripts = folder }
+    local id = assert(engine:start("shelf", { variables = { stock = 9, long = ("y"):rep(100),
+      big = ("x"):rep(4000) } }))
+    assert(engine:complete(engine:tasks():one().id))
+    assert.same({ "empty" }, engine:at(id))
+    assert.equal([["empty" waits for its condition ${big == 'a' or stock == 0 and long == open} ]]
+      .. [[(big is "…", long is a long value, open is not there, stock is 9)]] .. "\n"
+      .. [["fill" has ended and may be taken back, where seats is 2]] .. "\n"
+      .. [["book" has ended and may be taken back]], (engine:why_instance(id)))
+    assert(engine:set_variables(id, { stock = 0, open = 1, long = 1 }))
+    assert.equal('"own" waits for its condition\n', engine:why_instance(id):match "[^\n]*\n")
+  end)
+end)
+
 describe("a user task", function()
   local engine, folder
 

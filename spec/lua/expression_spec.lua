@@ -459,6 +459,15 @@ describe("expressions at random", function()
   end)
 end)
 
+describe("the names of an expression", function()
+  it("are the variables that it reads, each once", function()
+    assert.same({ "a", "b", "c", "d" }, expression.names(
+      "${a > 1 and (b.x == 'e' or !empty c[d]) and a < 9 and execution.id != bean.call(a)}"))
+    assert.same({}, expression.names "plain")
+    assert.same({}, expression.names "${a b}")
+  end)
+end)
+
 describe("the page of expressions", function()
   local page = assert(io.open("docs/expressions.md")):read("a")
 

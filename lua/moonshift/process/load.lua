@@ -183,6 +183,20 @@ local function activities_of(graph)
   return scopes
 end
 
+-- The conditions that are waited for, by their activities: { text, names of variables }. Those that
+-- are functions have none.
+local function conditions_of(graph)
+  local found
+  for _, id in ipairs(graph.order) do
+    local event = graph.nodes[id].event
+    if event and event.kind == "conditional" and type(event.when) == "string" then
+      found = found or {}
+      found[id] = { text = event.when, names = rules.array(expression.names(event.when)) }
+    end
+  end
+  return found
+end
+
 -- What the store keeps of a version (core/store/store.h, struct store_deployment).
 function Folder:version_of(graph, hash)
   local told = self.told[graph.path]
@@ -195,6 +209,7 @@ function Folder:version_of(graph, hash)
     history_time_to_live = graph.history_time_to_live,
     search = graph.search,
     activities = activities_of(graph),
+    conditions = conditions_of(graph),
     timers = starts.timers(graph, self.now(), function(at, message)
       told:refuse(at, message)
     end),

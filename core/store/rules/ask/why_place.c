@@ -1,6 +1,7 @@
 #include "store/rules/ask/why_place.h"
 #include "base/json.h"
 #include "store/rules/ask/turns.h"
+#include "store/rules/ask/why_condition.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/record/frame.h"
 #include <string.h>
@@ -13,6 +14,7 @@ struct looker {
     time_ms now;
     const json_t *facts;
     json_t *places; /* with what watches for events */
+    json_t *conditions;
     struct text text;
     json_t *row; /* the sentence's facts */
     struct error *error;
@@ -147,9 +149,24 @@ static bool say_call(struct looker *looker, const json_t *place) {
     return json_put(looker->row, "called", json_incref(json_object_get(called, "id")));
 }
 
+/* The condition at an activity, seen from the place that is meant. */
+static bool say_asked(struct looker *looker, const char *activity, int64_t place) {
+    return why_condition_say(&looker->text, looker->conditions, activity,
+                             json_text(looker->facts, "frame"), place, looker->error);
+}
+
 static bool say_condition(struct looker *looker, const json_t *place) {
-    (void)place;
     text_add(&looker->text, " waits for its condition");
+    return say_asked(looker, json_text(place, "activity"), json_int(place, "token"));
+}
+
+/* What has ended with a handler, and what is taken back. */
+static bool say_remembered(struct looker *looker, const json_t *place) {
+    bool waits = strcmp(json_text(place, "state"), "undo") == 0;
+    json_t *own = json_object_get(place, "own");
+    text_add(&looker->text, waits ? " has ended and may be taken back" : " is taken back");
+    text_add(&looker->text, "%s", json_object_size(own) ? ", where " : "");
+    why_values_say(&looker->text, own);
     return true;
 }
 
@@ -221,7 +238,7 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
         return say_subscribed(looker, token);
     if (strcmp(state, "on condition") == 0) {
         text_add(&looker->text, " for the condition of \"%s\"", json_text(watch, "activity"));
-        return true;
+        return say_asked(looker, json_text(watch, "activity"), json_int(watch, "scope"));
     }
     enum answer found = job_of(looker, token, &id, &due);
     if (found != YES)
@@ -364,11 +381,12 @@ static const struct {
     const char *state;
     bool (*say)(struct looker *looker, const json_t *place);
 } states[] = {
-    {"before", say_job},      {"after", say_job},           {"seed", say_job},
-    {"timer", say_job},       {"task", say_task},           {"message", say_received},
-    {"signal", say_received}, {"condition", say_condition}, {"trigger", say_trigger},
-    {"join", say_join},       {"event", say_event},         {"call", say_call},
-    {"undoing", say_undoing}, {"turns", say_turns},         {"external", say_job},
+    {"before", say_job},        {"after", say_job},           {"seed", say_job},
+    {"timer", say_job},         {"task", say_task},           {"message", say_received},
+    {"signal", say_received},   {"condition", say_condition}, {"trigger", say_trigger},
+    {"join", say_join},         {"event", say_event},         {"call", say_call},
+    {"undoing", say_undoing},   {"turns", say_turns},         {"undo", say_remembered},
+    {"undone", say_remembered}, {"external", say_job},
 };
 
 static bool say(struct looker *looker, const json_t *place) {
@@ -380,11 +398,12 @@ static bool say(struct looker *looker, const json_t *place) {
     return say_stuck(looker);
 }
 
-/* Of the tokens at one join the first speaks for all. */
-static bool is_said(const struct looker *looker, const json_t *place) {
+/* Of the tokens at one join the first speaks for all. What is remembered comes behind the others.
+ */
+static bool is_said(const struct looker *looker, const json_t *place, bool remembered) {
     size_t i;
     const json_t *other;
-    if (is_watch(place) || is_remembered(place))
+    if (is_watch(place) || is_remembered(place) != remembered)
         return true;
     json_array_foreach(looker->places, i, other) {
         if (other == place)
@@ -407,30 +426,30 @@ static json_t *sentence(struct looker *looker, const json_t *place) {
     return json_kept(looker->row, done);
 }
 
-static json_t *sentences(struct looker *looker) {
-    json_t *list = json_array();
+static bool sentences(struct looker *looker, bool remembered, json_t *list) {
     size_t i;
     const json_t *place;
     json_array_foreach(looker->places, i, place) {
-        if (json_array_size(list) >= PLACES_MAX || is_said(looker, place))
+        if (json_array_size(list) >= PLACES_MAX || is_said(looker, place, remembered))
             continue;
-        if (json_array_append_new(list, sentence(looker, place)) == 0)
-            continue;
-        json_decref(list);
-        return NULL;
+        if (json_array_append_new(list, sentence(looker, place)) != 0)
+            return false;
     }
-    return list;
+    return true;
 }
 
 json_t *why_places(struct store *store, const json_t *facts, int64_t instance, time_ms now,
                    struct error *error) {
-    struct looker looker = {store, instance, now, facts, NULL, {0}, NULL, error};
+    struct looker looker = {store, instance, now, facts, NULL, NULL, {0}, NULL, error};
     const char *frame = json_text(facts, "frame");
     if (!frame)
         return json_array();
     looker.places = frame_places(frame, error);
-    bool done = looker.places && turns_places(store, looker.places, instance, error);
-    json_t *list = done ? sentences(&looker) : NULL;
+    looker.conditions = why_conditions(store, instance, error);
+    json_t *list = json_array();
+    bool done = looker.places && turns_places(store, looker.places, instance, error) &&
+                sentences(&looker, false, list) && sentences(&looker, true, list);
     json_decref(looker.places);
-    return list;
+    json_decref(looker.conditions);
+    return json_kept(list, done);
 }

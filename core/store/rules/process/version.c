@@ -55,11 +55,12 @@ enum answer versions_known(struct store *store, const struct store_deployment *d
 
 /* ---- rows ---- */
 
-/* What is kept of a process beside its text: properties, activities, start timers and start
- * events. */
+/* What is kept of a process beside its text: properties, activities, conditions, start timers
+ * and start events. */
 static char *declared_kept(const struct declared *declared) {
     json_t *kept = json_object();
-    static const char *const keys[] = {"properties", "activities", "timers", "events"};
+    static const char *const keys[] = {"properties", "activities", "conditions", "timers",
+                                       "events"};
     for (size_t i = 0; kept && i < sizeof keys / sizeof *keys; i++) {
         json_t *value = json_object_get(declared->object, keys[i]);
         if (value)

@@ -96,11 +96,11 @@ static json_t *scopes_around(const json_t *scopes, int64_t number) {
 
 static json_t *place_of(const json_t *token, const json_t *scopes) {
     int64_t scope = json_integer_value(json_array_get(token, TOKEN_SCOPE));
-    return json_pack("{sO sO sO sO sO? so}", "token", json_array_get(token, TOKEN_NUMBER), "scope",
-                     json_array_get(token, TOKEN_SCOPE), "activity",
-                     json_array_get(token, TOKEN_ACTIVITY), "state",
-                     json_array_get(token, TOKEN_STATE), "more", json_array_get(token, TOKEN_MORE),
-                     "around", scopes_around(scopes, scope));
+    return json_pack(
+        "{sO sO sO sO sO? so sO?}", "token", json_array_get(token, TOKEN_NUMBER), "scope",
+        json_array_get(token, TOKEN_SCOPE), "activity", json_array_get(token, TOKEN_ACTIVITY),
+        "state", json_array_get(token, TOKEN_STATE), "more", json_array_get(token, TOKEN_MORE),
+        "around", scopes_around(scopes, scope), "own", json_array_get(token, TOKEN_VARIABLES));
 }
 
 /* The turns of a body, which stand in it. */
@@ -191,6 +191,17 @@ json_t *frame_places(const char *frame, struct error *error) {
     if (read)
         error_set(error, ERROR_DAMAGED, "frame: it has no tokens, or one without its fields");
     return NULL;
+}
+
+json_t *frame_seen(const char *frame, int64_t number, struct error *error) {
+    json_t *seen = json_object(), *large = json_object(), *value;
+    const char *name;
+    bool done = frame_variables(seen, large, frame, number, error);
+    json_object_foreach(large, name, value) {
+        json_object_set_new(seen, name, json_string("…"));
+    }
+    json_decref(large);
+    return json_kept(seen, done);
 }
 
 int64_t frame_caller(const char *frame) {

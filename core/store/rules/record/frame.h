@@ -18,10 +18,14 @@ bool frame_show(json_t *object, const char *frame, struct error *error);
 bool frame_variables(json_t *variables, json_t *large, const char *frame, int64_t number,
                      struct error *error);
 
-/* All tokens: [{ token, scope, activity, state, count, more, around }], with those that only watch
- * for events, whose `scope` is what they watch beside. `around`: the scopes that they lie in, from
- * the inside out. NULL: ERROR_DAMAGED. */
+/* All tokens: [{ token, scope, activity, state, count, more, around, own }], with those that only
+ * watch for events, whose `scope` is what they watch beside. `around`: the scopes that they lie in,
+ * from the inside out. NULL: ERROR_DAMAGED. */
 json_t *frame_places(const char *frame, struct error *error);
+
+/* The variables that are seen from a token or scope, as an object; large ones are "…". NULL:
+ * ERROR_DAMAGED. */
+json_t *frame_seen(const char *frame, int64_t number, struct error *error);
 
 /* The turn outside of the frame of its caller that waits for the instance; 0: its caller's frame
  * has the token that does, or nothing waits. */
