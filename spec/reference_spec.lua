@@ -183,7 +183,7 @@ describe("the annotations", function()
   end)
 
   it("are of every field of an instance", function()
-    local there = { at = true, state = true, variables = true, types = true }
+    local there = { at = true, state = true, variables = true, types = true, remembered = true }
     local columns = core.columns()
     for _, kind in ipairs { "instances", "past" } do
       for _, column in ipairs(columns[kind]) do

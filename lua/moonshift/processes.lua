@@ -5,7 +5,6 @@ local options = require "moonshift.options"
 local query = require "moonshift.query"
 local show = require "moonshift.show"
 
-local ENDED = { undo = true, undone = true } -- what is remembered for a compensation
 local LIST_MAX = 1000 -- commands in one transaction
 
 local START = { variables = "object", transient = "object", types = "object", key = "key",
@@ -376,7 +375,7 @@ function Engine:at(id)
   end
   local names = {}
   for _, place in ipairs(row.at or {}) do
-    for _ = 1, ENDED[place.state] and 0 or place.count or 1 do
+    for _ = 1, place.count or 1 do
       names[#names + 1] = place.activity
     end
   end

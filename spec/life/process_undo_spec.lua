@@ -39,6 +39,11 @@ describe("what an instance waits for", function()
       big = ("x"):rep(4000) } }))
     assert(engine:complete(engine:tasks():one().id))
     assert.same({ "empty" }, engine:at(id))
+    local remembered = {}
+    for i, one in ipairs(engine:instance(id).remembered) do
+      remembered[i] = one.activity
+    end
+    assert.same({ "fill", "book" }, remembered)
     assert.equal([["empty" waits for its condition ${big == 'a' or stock == 0 and long == open} ]]
       .. [[(big is "…", long is a long value, open is not there, stock is 9)]] .. "\n"
       .. [["fill" has ended and may be taken back, where seats is 2]] .. "\n"

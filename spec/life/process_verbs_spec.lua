@@ -65,11 +65,11 @@ describe("a verb of an operator", function()
     return id
   end
 
-  -- Where it stands, but for what is remembered and what waits at a join.
+  -- Where it stands, but for what waits at a join.
   local function stands(id)
     local names = {}
     for _, one in ipairs(engine:instance(id).at) do
-      if one.state ~= "undo" and one.state ~= "join" then
+      if one.state ~= "join" then
         names[#names + 1] = one.activity
       end
     end

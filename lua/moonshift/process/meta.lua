@@ -499,6 +499,7 @@ function Process.gateway(name) end
 ---@field variables table
 ---@field types? table<string, string> those that came with variables, while it runs
 ---@field at? table[] where it stands: `token`, `activity`, `state`
+---@field remembered? table[] the same of what has ended and may be taken back
 ---@field ended? string
 ---@field how? string how it ended: "completed", "terminated", "cancelled"
 ---@field reason? string of its cancellation

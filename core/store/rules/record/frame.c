@@ -18,19 +18,25 @@ static bool add_place(json_t *at, const json_t *token, const json_t *activity, s
     return json_array_append_new(at, place) == 0;
 }
 
-/* What only watches for an event is no place. */
-static bool is_place(const char *state) {
-    return state && strncmp(state, "on ", 3) != 0;
+/* It has ended, and is remembered for a compensation. */
+static bool is_remembered(const char *state) {
+    return strcmp(state, "undo") == 0 || strcmp(state, "undone") == 0;
 }
 
-static bool add_tokens(json_t *at, const json_t *tokens) {
+/* What only watches for an event is no place. */
+static bool is_place(const char *state, bool remembered) {
+    return state && strncmp(state, "on ", 3) != 0 && is_remembered(state) == remembered;
+}
+
+static bool add_tokens(json_t *at, const json_t *tokens, bool remembered) {
     size_t i;
     const json_t *token;
     json_array_foreach(tokens, i, token) {
         const json_t *activity = json_array_get(token, TOKEN_ACTIVITY);
         const char *state = json_string_value(json_array_get(token, TOKEN_STATE));
-        if (is_place(state) && !add_place(at, json_array_get(token, TOKEN_NUMBER), activity,
-                                          json_string_length(activity), state, NULL))
+        if (is_place(state, remembered) &&
+            !add_place(at, json_array_get(token, TOKEN_NUMBER), activity,
+                       json_string_length(activity), state, NULL))
             return false;
     }
     return true;
@@ -54,9 +60,13 @@ static bool show(json_t *object, const json_t *whole) {
     json_t *variables = json_array_get(json_array_get(scopes, 0), SCOPE_VARIABLES);
     json_t *large = json_array_get(json_array_get(scopes, 0), SCOPE_LARGE);
     json_t *types = json_array_get(json_array_get(scopes, 0), SCOPE_TYPES);
-    json_t *at = json_array();
+    json_t *at = json_array(), *ended = json_array();
     size_t i;
-    bool done = at && add_tokens(at, json_object_get(whole, "tokens"));
+    bool done = at && add_tokens(at, json_object_get(whole, "tokens"), false) &&
+                add_tokens(ended, json_object_get(whole, "tokens"), true);
+    if (json_array_size(ended))
+        done = json_object_set(object, "remembered", ended) == 0 && done;
+    json_decref(ended);
     json_array_foreach(scopes, i, scope)
         done = done && add_ranges(at, scope);
     return json_put(object, "at", at) && done &&

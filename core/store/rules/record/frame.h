@@ -8,8 +8,8 @@
 
 /* Adds to an object `variables`, those of the instance, and `large`: { name = number } of those
  * that have rows of their own. Adds `types`, if there are any, and `at`, where it stands:
- * [{ token, activity, state, count }]; `count` of turns that wait alike. ERROR_DAMAGED: it is no
- * frame. */
+ * [{ token, activity, state, count }]; `count` of turns that wait alike. What has ended and is
+ * remembered for a compensation is in `remembered`. ERROR_DAMAGED: it is no frame. */
 bool frame_show(json_t *object, const char *frame, struct error *error);
 
 /* What a token sees: adds to `variables` its own and those of the scopes around it, the inner ones
