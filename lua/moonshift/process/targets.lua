@@ -163,8 +163,8 @@ local function innermost(f, one)
   for i, level in ipairs(one.levels) do
     local found = open(f, level)
     if #found > 1 then
-      return nil, ('%d of %s are there (expected "in", such as "%s#1")'):format(#found, level.at,
-        level.at)
+      return nil, ('%d of %s are there%s (expected "in", such as "%s#1")'):format(#found, level.at,
+        i > 1 and " for " .. one.levels[1].at or "", level.at)
     elseif found[1] then
       return found[1], i
     end

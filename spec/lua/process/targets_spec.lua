@@ -60,6 +60,9 @@ describe("what an operation means", function()
   it("is refused in one of several scopes that are there, and in none", function()
     assert.equal('operation 2, start_before u: 2 of o are there (expected "in", such as "o#1")',
       wrong({ start_before = "o" }, { start_before = "u" }))
+    assert.equal('operation 4, start_before t: 2 of o are there for i (expected "in", such as '
+      .. '"o#1")', wrong({ start_before = "u" }, { start_before = "o" }, { cancel = "t" },
+      { start_before = "t" }):match "operation 4.*")
     assert.equal("operation 1, start_before u: 1 of o is there (expected one that is)",
       wrong { start_before = "u", ["in"] = "o#2" })
     assert.equal("operation 1, start_before u: i is not around it",
