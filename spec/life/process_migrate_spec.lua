@@ -174,6 +174,31 @@ describe("a migration of an instance", function()
     check()
   end)
 
+  it("stays suspended where its version was, and is activated by itself then", function()
+    local id = start('step "a" { run = "work", async = true }', 'step "b" { run = "work", '
+      .. 'async = true }')
+    assert(engine:suspend_process("p", { version = 1, include_instances = true }))
+    assert(engine:migrate_instance(id, plan_of { { "a", "b" } }))
+    assert.is_true(engine:instance(id).suspended)
+    engine:drain()
+    assert.equal("b", at(id))
+    check()
+    assert(engine:activate_instance(tostring(id)))
+    engine:drain()
+    assert.equal("completed", engine:instance(id).how)
+    check()
+  end)
+
+  it("is refused by a version that is suspended with its instances", function()
+    local id = start('task "a" {}', 'task "a" {}, task "b" {}')
+    assert(engine:suspend_process("p", { version = 2, include_instances = true }))
+    local told = { engine:migrate_instance(id, plan_of { { "a", "a" } }) }
+    assert.same({ ("instance %d: the version is suspended with its instances (expected its "
+      .. "activation)"):format(id), "conflict" }, { told[2], told[3] })
+    assert.equal(1, engine:instance(id).version)
+    check()
+  end)
+
   it("is told by its plan in the log, and by its places in the trail", function()
     local id = start('task "a" {}', 'task "b" {}')
     local plan = plan_of { { "a", "b" } }

@@ -221,6 +221,14 @@ bool row_set_execution(struct store *store, const struct job_row *row, int64_t e
                   "iiitn", row->id, row->stream, execution, activity, (int)row->suspended);
 }
 
+bool row_hold_instance(struct store *store, int64_t instance, struct error *error) {
+    row_want_end(store);
+    return db_run(&store->db, error,
+                  "UPDATE job SET suspended=(suspended-32)|4, rev=rev+1 WHERE instance_id=?1"
+                  " AND suspended&32<>0",
+                  "i", instance);
+}
+
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error) {
     row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET repeat=?2 WHERE id=?1", "it", id, repeat);

@@ -119,6 +119,8 @@ bool row_set_version(struct store *store, int64_t id, int64_t version, const cha
 /* Of a process: its stream and suspension as the row has them, and the token that waits for it. */
 bool row_set_execution(struct store *store, const struct job_row *row, int64_t execution,
                        const char *activity, struct error *error);
+/* The jobs of a process instance that are suspended with its version are so with it instead. */
+bool row_hold_instance(struct store *store, int64_t instance, struct error *error);
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error);
 /* `next` is the job of its next date. */
 bool row_set_next(struct store *store, int64_t id, int64_t next, struct error *error);

@@ -154,8 +154,8 @@ static bool instance_insert(struct store *store, const struct unit_instance *one
                     one->key, one->tenant, one->frame);
 }
 
-static bool instance_migrate(struct store *store, const struct unit_instance *one,
-                             struct error *error) {
+bool instance_set_version(struct store *store, const struct unit_instance *one,
+                          struct error *error) {
     return db_run(&store->db, error, "UPDATE instance SET version=?2 WHERE id=?1", "ii", one->id,
                   one->version);
 }
@@ -163,10 +163,8 @@ static bool instance_migrate(struct store *store, const struct unit_instance *on
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
                     struct error *error) {
     unit_ahead_forget(store, ASKED_REV, one->id);
-    if (!one->rev)
-        return instance_insert(store, one, rev, error);
-    return (!one->migrates || instance_migrate(store, one, error)) &&
-           frame_keep(store, one->id, rev, one->frame, false, error);
+    return one->rev ? frame_keep(store, one->id, rev, one->frame, false, error)
+                    : instance_insert(store, one, rev, error);
 }
 
 bool instance_remove(struct store *store, int64_t id, struct error *error) {

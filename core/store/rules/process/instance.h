@@ -45,6 +45,9 @@ enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, i
 
 /* Writes what a unit leaves of an instance that goes on. A new frame is written with the commit,
  * once for all units of the transaction. */
+/* The version of one that migrates. */
+bool instance_set_version(struct store *store, const struct unit_instance *one,
+                          struct error *error);
 bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
                     struct error *error);
 /* Removes the row of an instance that has ended. */

@@ -4,8 +4,11 @@
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/backlog.h"
 #include "store/rules/place/places.h"
+#include "store/rules/process/instance.h"
 #include "store/rules/process/subscription.h"
+#include "store/rules/process/suspend.h"
 #include "store/rules/process/user_task.h"
+#include "store/rules/process/version.h"
 #include "store/rules/record/incident.h"
 #include <string.h>
 
@@ -48,8 +51,28 @@ static bool may(struct store *store, const struct unit_move *move, struct error 
     return done;
 }
 
+/* Its jobs have places, which no instance of that version may have. */
+static bool may_become(struct store *store, const struct unit_instance *one, struct error *error) {
+    int64_t held = 0;
+    enum answer stays = store->catalog.processes ? version_holds(store, one->id, error) : YES;
+    enum answer holds =
+        stays == NO ? db_value(&store->db, error, &held,
+                               "SELECT 1 FROM process_version v JOIN process p ON p.key=v.key"
+                               " WHERE v.id=?1 AND (v.suspended&2<>0 OR p.suspended&2<>0)",
+                               "i", one->version)
+                    : NO;
+    if (stays == FAILED || holds == FAILED)
+        return false;
+    return holds == NO || error_set(error, ERROR_CONFLICT,
+                                    "instance %lld: the version is suspended with its instances"
+                                    " (expected its activation)",
+                                    (long long)one->id);
+}
+
 bool moves_may(struct store *store, const struct unit *unit, struct error *error) {
     bool fine = true;
+    for (size_t i = 0; fine && i < unit->instance_count; i++)
+        fine = !unit->instances[i].migrates || may_become(store, &unit->instances[i], error);
     for (size_t i = 0; fine && i < unit->move_count; i++)
         fine = !(unit->moves[i].what & UNIT_JOB) || is_same_job(&unit->moves[i]) ||
                may(store, &unit->moves[i], error);
@@ -123,4 +146,14 @@ bool move_write(struct store *store, const struct unit_move *move, time_ms now,
         return is_same_job(move) || move_jobs(store, move, now, error);
     return move->what & UNIT_TASK ? user_tasks_move(store, move, error)
                                   : subscriptions_move(store, move, error);
+}
+
+bool move_instance(struct store *store, const struct unit_instance *one, time_ms now,
+                   struct error *error) {
+    enum answer before = version_holds(store, one->id, error);
+    if (before == FAILED || !instance_set_version(store, one, error))
+        return false;
+    enum answer after = before == YES ? version_holds(store, one->id, error) : YES;
+    return after == YES || (after == NO && instance_hold(store, one->id, now, error) &&
+                            row_hold_instance(store, one->id, error));
 }

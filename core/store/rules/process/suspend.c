@@ -38,6 +38,12 @@ enum answer instance_held(struct store *store, int64_t id, struct error *error) 
     return held == NO ? version_holds(store, id, error) : held;
 }
 
+bool instance_hold(struct store *store, int64_t id, time_ms now, struct error *error) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)id);
+    return instance_suspend(store, text, now, error);
+}
+
 bool instance_released(struct store *store, int64_t id, struct error *error) {
     char text[24];
     bool was = false;

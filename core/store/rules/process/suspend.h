@@ -11,6 +11,8 @@ bool instance_preview(struct store *store, const struct command *command, int64_
                       struct error *error);
 /* YES: the instance of a process is suspended. */
 enum answer instance_held(struct store *store, int64_t id, struct error *error);
+/* It is suspended by itself; its jobs are so already. */
+bool instance_hold(struct store *store, int64_t id, time_ms now, struct error *error);
 /* It has ended: nothing of it is suspended. */
 bool instance_released(struct store *store, int64_t id, struct error *error);
 

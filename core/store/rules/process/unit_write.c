@@ -315,8 +315,10 @@ static bool write_instances(struct store *store, const struct unit *unit, int64_
     bool done = true;
     for (size_t i = 0; done && i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
-        done = one->frame ? instance_write(store, one, unit->rev, error)
-                          : write_end(store, unit, one, running, now, error);
+        done = !one->migrates || move_instance(store, one, now, error);
+        if (done)
+            done = one->frame ? instance_write(store, one, unit->rev, error)
+                              : write_end(store, unit, one, running, now, error);
         done = done && stuck_instance_note(store, one, now, error);
     }
     return done;
