@@ -233,7 +233,7 @@ local function move(self, moved)
 end
 
 local function move_all(self, unit)
-  for _, moved in ipairs(unit.moves) do
+  for _, moved in ipairs(unit.moves or {}) do -- a unit of a form has none
     move(self, moved)
   end
   for _, kind in ipairs { "jobs", "tasks", "subscriptions" } do

@@ -263,6 +263,28 @@ describe("a migration", function()
     assert.same({ "u2" }, calls)
   end)
 
+  it("waits no more for an event with a pair that has come already", function()
+    local function shop(more)
+      local nodes = { a = "user", ev = { kind = "event_subprocess" },
+        s3 = { kind = "start", scope = "ev", event = message() }, w = inside("ev", "user"),
+        e3 = inside("ev", "end"), t = boundary("a", { kind = "timer", interrupting = false,
+          timer = { kind = "duration", text = "PT1H" } }), b = "user", x = more }
+      return graphs.make("p", nodes, { "s -> a -> e", "s3 -> w -> e3", "t -> b -> e" })
+    end
+    start(shop(), shop "user")
+    d:advance(3600000)
+    migrate "a=a b=b t=t s3=s3"
+    assert.same({ 0, 1 }, { #d.jobs, #d.subscriptions })
+    start(shop(), shop "user")
+    d:command { kind = "message", instance = id, token = d.subscriptions[1].token }
+    migrate "ev=ev w=w s3=s3"
+    assert.same({ "w", 0 }, { d:at(id), #d.subscriptions })
+    start(shop(), shop "user")
+    d:advance(3600000)
+    migrate "a=a b=b"
+    assert.same({ 1, 1 }, { #d.jobs, #d.subscriptions })
+  end)
+
   it("takes an event-based gateway along, with the events behind it", function()
     local function gate(name)
       return graphs.make("p", { g = "event_gateway", m = { kind = "catch", event = message(name) },
@@ -292,7 +314,8 @@ describe("a migration", function()
       e2 = inside("new", "end") }, { "s -> new -> e", "s2 -> b -> e2" }))
     local plan = { to = 2, activities = pairs_of "a=b", variables = { x = 1 } }
     local told = d:walk(cause("", { plan = plan, dry_run = true }))
-    assert.same({ moves = { { from = "a", to = "b" } }, ends = { "sub" }, begins = { "new" } },
+    local pair = { from = "a", to = "b" }
+    assert.same({ pairs = { pair }, moves = { pair }, ends = { "sub" }, begins = { "new" } },
       told.result)
     assert.same({}, told.instances)
     migrate("", { plan = plan })

@@ -160,6 +160,15 @@ local function watch(w, inst, host, step)
   w.events.watch(w, inst, host, { step })
 end
 
+-- Whether the old graph had the event at this place: then it has come already.
+local function has_come(c, host, step)
+  local pair = c.by_to[step.id]
+  local source = pair and pair.source.step
+  local around = source and sites.is_event_start(source) and source.scope.scope
+  local name = source and (source.host and sites.host(source.host) or around and around.id or "")
+  return name == host.from.at
+end
+
 local function watch_new(w, inst, c, host)
   local covered = {}
   for _, token in ipairs(frame.inside(inst.frame, host)) do
@@ -167,7 +176,7 @@ local function watch_new(w, inst, c, host)
   end
   local site = host.at ~= "" and sites.find(c.to, host.at) or nil
   for _, step in ipairs(fit.watched(c.to, site, host)) do
-    if not covered[step.id] and w.events.waits(step) then
+    if not covered[step.id] and w.events.waits(step) and not has_come(c, host, step) then
       watch(w, inst, host, step)
     end
   end
