@@ -34,9 +34,10 @@ local function check_kind(what, kind, level)
 end
 
 -- list(what, level) -> a list of ids; or nil, message, code: a query of too many jobs.
-function ids.list(what, level)
+-- kind: of a query's rows, which are jobs unless it says otherwise.
+function ids.list(what, level, kind)
   if query.is(what) then
-    check_kind(what, "jobs", level + 1)
+    check_kind(what, kind or "jobs", level + 1)
     return what:ids()
   end
   return type(what) == "table" and each_once(what, level + 1) or { ids.one(what, level + 1) }

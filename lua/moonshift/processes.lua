@@ -73,6 +73,24 @@ local function give_list(self, list, given, command)
   return self.core:process_list(commands)
 end
 
+-- Gives the same command to several instances in one transaction.
+local function give_to_each(self, command, list, verb)
+  if #list > LIST_MAX then
+    error(("%s: %d instances (expected at most %d; a batch takes more)"):format(verb, #list,
+      LIST_MAX), 3)
+  elseif not list[1] then
+    return {}
+  end
+  local commands = {}
+  for i, id in ipairs(list) do
+    commands[i] = { instance = id }
+    for key, value in pairs(command) do
+      commands[i][key] = value
+    end
+  end
+  return self.core:process_list(commands)
+end
+
 ---@class moonshift.engine
 local Engine = {}
 
@@ -233,16 +251,25 @@ end
 
 --- Begins a new instance like one that has ended, at activities: with its variables and its
 --- business key. It has no caller.
----@param instance integer the id of the one that has ended
+--- Of several, at most 1 000, all begin in one transaction, or none; a batch restarts more.
+---@param instance integer|integer[]|moonshift.query the one that has ended, or several
 ---@param operations moonshift.operation[] where it begins; nothing is cancelled
 ---@param given? moonshift.restart_options
----@return integer|moonshift.operation_trial[]? instance the new one; nil on failure
+---@return integer|integer[]|moonshift.operation_trial[]? instance the new one or ones; or nil
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:restart_instance(instance, operations, given)
   local command = options.only(given, "restart_instance", RESTART)
-  command.kind, command.instance = "restart", ids.one(instance, 2)
+  command.kind = "restart"
   command.operations = options.value(operations, "operations", "object")
+  if type(instance) == "table" then
+    local list, message, code = ids.list(instance, 2, "past")
+    if not list then
+      return nil, message, code
+    end
+    return give_to_each(self, command, list, "restart_instance")
+  end
+  command.instance = ids.one(instance, 2)
   return self.core:process(command)
 end
 

@@ -148,6 +148,26 @@ describe("an instance that is restarted", function()
       engine:trail({ instance = again }):list()[1].events))
   end)
 
+  it("is one of several, of which all begin or none", function()
+    local list, there = { ended(), ended(), ended() }, { { start_before = "hand_over" } }
+    local again = assert(engine:restart_instance(list, there, { variables = { z = 4 } }))
+    assert.equal(3, #again)
+    for i, id in ipairs(again) do
+      assert.same({ x = 2, y = 3, z = 4 }, engine:instance(id).variables)
+      assert.matches(('"restarts instance %d"'):format(list[i]), rules.encode(
+        engine:trail({ instance = id }):list()[1].events))
+    end
+    assert.equal(3, #assert(engine:restart_instance(engine:past_instances {}, there)))
+    local none, message, code = engine:restart_instance({ list[1], again[1] }, there)
+    assert.same({ nil, ("entry 2 of the list: instance %d has not ended"):format(again[1]),
+      "conflict" }, { none, message, code })
+    assert.equal(6, engine:instances({}):count())
+    assert.has_error(function()
+      engine:restart_instance(engine:instances {}, there)
+    end, "a query of instances (expected ids, or a query of past)")
+    assert.same({}, engine:restart_instance({}, there))
+  end)
+
   it("is refused if it runs, ran on another version, or names what is not there", function()
     local id = ended()
     local again = engine:restart_instance(id, { { start_before = "hand_over" } })

@@ -140,16 +140,11 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
                        false, "instance ", " cancelled", error);
 }
 
-/* A command of operations on an instance; NULL: error. */
+/* A command of operations on the instance that a word names; NULL: error. */
 static json_t *operations_command(const char *kind, const char *expected, const struct flags *flags,
-                                  struct error *error) {
+                                  int word, struct error *error) {
     int64_t id;
-    if (process_operations_words(flags) > 1) {
-        error_set(error, ERROR_USAGE,
-                  "unexpected \"%s\" (expected variables behind their operation)", flags->words[1]);
-        return NULL;
-    }
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+    if (!flags_number("id", flags->words[word], 1, INT64_MAX, &id, error))
         return NULL;
     json_t *command = json_pack("{ss,sI}", "kind", kind, "instance", (json_int_t)id);
     bool fine = command ? command_members(command, flags, error) &&
@@ -161,15 +156,47 @@ static json_t *operations_command(const char *kind, const char *expected, const 
 }
 
 static bool modify_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    if (process_operations_words(flags) > 1)
+        return error_set(error, ERROR_USAGE,
+                         "unexpected \"%s\" (expected variables behind their operation)",
+                         flags->words[1]);
     json_t *command = operations_command(
-        "modify", "--start-before, --start-after, --start-flow or --cancel", flags, error);
+        "modify", "--start-before, --start-after, --start-flow or --cancel", flags, 0, error);
     return command && process_act(cli, flags, command, false, "instance ", " modified", error);
 }
 
+/* All of them in one transaction, or none. */
+static bool restart_all(struct cli *cli, const struct flags *flags, const json_t *commands,
+                        struct error *error) {
+    struct process_from from = {.count = (int64_t)json_array_size(commands)};
+    struct engine_order order = {.now = flags_has(flags, "--now")};
+    bool fine = (!flags_has(flags, "--wait") && !flags_has(flags, "--timeout")) ||
+                error_set(error, ERROR_USAGE, "--wait: expected one instance");
+    struct engine *engine = fine ? process_act_engine(cli, flags, false, error) : NULL;
+    fine = engine && engine_process_list(engine, commands, &order, &from.ids, NULL, error) &&
+           say_many(cli, &from, order.job, "instances restarted", error);
+    if (fine && order.job)
+        executors_none_say(cli, engine);
+    engine_close(engine);
+    json_decref(from.ids);
+    return fine;
+}
+
 static bool restart_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    json_t *command = operations_command("restart", "--start-before, --start-after or --start-flow",
-                                         flags, error);
-    return command && process_act(cli, flags, command, false, "", "", error);
+    const int count = process_operations_words(flags);
+    json_t *commands = json_array(), *command = NULL;
+    bool fine = commands || error_no_memory(error);
+    for (int i = 0; fine && i < count; i++) {
+        command = operations_command("restart", "--start-before, --start-after or --start-flow",
+                                     flags, i, error);
+        fine = command && (json_array_append_new(commands, command) == 0 || error_no_memory(error));
+    }
+    if (fine && count == 1)
+        fine = process_act(cli, flags, json_incref(command), false, "", "", error);
+    else if (fine)
+        fine = restart_all(cli, flags, commands, error);
+    json_decref(commands);
+    return fine;
 }
 
 /* Which of those that wait the message is for; NULL: error. */
@@ -380,9 +407,10 @@ const struct cli_command process_order_commands[] = {
      "start and cancel activities of an instance",
      "All operations in their order, or none. What follows them runs here.\n" ELSEWHERE,
      modify_flags, 1, -1, false, false, modify_run},
-    {"instance restart", "ID --start-before ACTIVITY [name=value …] [--initial] [--no-key]",
+    {"instance restart", "ID … --start-before ACTIVITY [name=value …] [--initial] [--no-key]",
      "begin a new instance like one that has ended",
-     "With its variables and its business key. Prints the id of the new one.\n" ELSEWHERE,
+     "With its variables and its business key. Prints the id of the new one. Of several ids all\n"
+     "begin, or none.\n" ELSEWHERE,
      restart_flags, 1, -1, false, false, restart_run},
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,

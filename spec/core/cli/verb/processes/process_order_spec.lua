@@ -171,4 +171,26 @@ describe("the verbs that go on with processes", function()
     assert.equal("4 moonshift: no process is started by a condition\n",
       refusal("conditions", "x=1"))
   end)
+
+  it("begin several like those that have ended, or none", function()
+    local ids = {}
+    for i = 1, 3 do
+      local _, id = run("process", "start", "paid")
+      ids[i] = id:match "%d+"
+      assert.equal(0, (run("instance", "cancel", ids[i])))
+    end
+    local status, output = run("instance", "restart", ids[1], ids[2], "--start-before", "wait",
+      "n=1")
+    assert.same({ 0, "2 instances restarted\n" }, { status, output })
+    local text
+    status, output, text = run("instance", "restart", ids[3], "4711", "--start-before", "wait")
+    assert.same({ 4, "" }, { status, output })
+    assert.matches("entry 2 of the list: no instance 4711 of a process", text, 1, true)
+    status, output = run("instance", "restart", ids[2], ids[3], "--start-before", "wait", "--json")
+    assert.equal(0, status)
+    assert.equal(2, #rules.decode(output).instances)
+    status, output, text = run("instance", "restart", ids[1], "x", "--start-before", "wait")
+    assert.same({ 2, "" }, { status, output })
+    assert.matches('id "x"', text, 1, true)
+  end)
 end)
