@@ -12,6 +12,8 @@
 bool engine_batch_begin(struct engine *engine, const json_t *spec, int64_t *id,
                         struct error *error);
 
+/* Refuses a batch of migrations whose plan, between the versions that it names, cannot be. */
+bool engine_batch_plan(struct engine *engine, const json_t *spec, struct error *error);
 /* Only looks whether engine_batch_begin would take it. */
 bool engine_batch_check(struct engine *engine, const json_t *spec, struct error *error);
 

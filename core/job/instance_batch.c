@@ -23,6 +23,7 @@ static const struct instance_batch types[] = {
      BATCH_LANE_NONE,
      {"version", "operations", "into", "initial", "no_key", "skip_listeners", "skip_mappings"},
      "operations"},
+    {"migrate", "migrate", BATCH_LANE_OWN, {"plan", "skip_listeners", "skip_mappings"}, "plan"},
     {"set-variables", "set", BATCH_LANE_OWN, {"variables", "types", "ignore_missing"}, "variables"},
     {"correlate",
      "correlate",

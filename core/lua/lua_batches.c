@@ -17,7 +17,10 @@ static int batch_check(lua_State *L) {
     struct engine *engine = lua_engine_open(L, &error);
     json_t **spec = api_box(L);
     *spec = engine ? api_object(L, 2, "batch", &error) : NULL;
-    return answer(L, *spec && engine_batch_check(engine, *spec, &error), &error);
+    return answer(L,
+                  *spec && engine_batch_check(engine, *spec, &error) &&
+                      engine_batch_plan(engine, *spec, &error),
+                  &error);
 }
 
 static bool config_resolve(struct engine *engine, json_t *spec, struct error *error) {

@@ -367,7 +367,7 @@ describe("a batch", function()
       'unknown type of batch "set-job-retrys" (did you mean "set-job-retries"?)', "not_found")
     refused("for a type that nobody knows", { type = "zzz" }, 'unknown type of batch "zzz" (known: '
       .. "activate, activate-instances, cancel-instances, cancel-jobs, correlate, dead-letter, "
-      .. "delete-history, delete-instances, delete-jobs, enqueue, five, modify, note, "
+      .. "delete-history, delete-instances, delete-jobs, enqueue, five, migrate, modify, note, "
       .. "recalculate-due-date, restart, set-cycle, set-due-date, set-job-priority, "
       .. "set-job-retries, set-removal-time, set-variables, suspend, suspend-instances, three)",
       "not_found")

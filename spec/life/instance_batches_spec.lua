@@ -114,6 +114,47 @@ describe("a batch on instances", function()
     end)
   end
 
+  describe("of migrations", function()
+    local plan
+
+    before_each(function()
+      local file = assert(io.open(folder .. "/processes/order.lua", "w"))
+      file:write(WORDS .. 'return { task "look" {}, task "d" {} }')
+      file:close()
+      assert(engine:reload())
+      plan = { process = "order", from = 1, to = 2, activities = { { from = "a", to = "look" } } }
+    end)
+
+    it("moves what fits, and names the rest", function()
+      assert(engine:complete(engine:tasks({ instance = ids[2] }):one().id))
+      local batch = run("migrate", engine:instances { process = "order" }, { plan = plan })
+      assert.equal("look c look look look", places())
+      assert.equal(1, #failures(batch))
+      assert.matches(("instance %d cannot be migrated: .*c"):format(ids[2]), failures(batch)[1])
+      assert.equal(4, engine:instances({ version = 2 }):count())
+      assert.equal(1, #failures(run("migrate", { ids[1] }, { plan = plan })))
+    end)
+
+    it("moves several in a job, all or none", function()
+      completed(run("migrate", ids, { plan = { to = 2, activities = plan.activities } },
+        { invocations = 5 }))
+      assert.equal("look look look look look", places())
+      assert.equal(1, engine:batches({}):count())
+    end)
+
+    it("is refused whole for a plan that cannot be", function()
+      table.insert(plan.activities, { from = "b", to = "nowhere" })
+      local id, message, code = engine:batch { type = "migrate", ids = ids,
+        config = { plan = plan } }
+      assert.is_nil(id)
+      assert.matches('config of "migrate": the plan cannot be: .*nowhere', message)
+      assert.equal("invalid", code)
+      assert.equal('config of "migrate": plan is missing',
+        (select(2, engine:batch { type = "migrate", ids = ids })))
+      assert.equal(0, engine:batches({}):count())
+    end)
+  end)
+
   it("gives a message to all that waits for it", function()
     local paid = { assert(engine:start("paid", { variables = { n = "7" } })), ids[1] }
     completed(run("correlate", paid, { message = "paid", variables = { v = 2 } }))

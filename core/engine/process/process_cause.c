@@ -249,7 +249,8 @@ static bool migrate(struct process_cause *cause, struct engine *engine, const js
 static bool plan(struct process_cause *cause, struct engine *engine, const json_t *command,
                  struct error *error) {
     snprintf(cause->key, sizeof cause->key, "%s", json_text(command, "process"));
-    return (take(cause->object, "update", command, "update") || error_no_memory(error)) &&
+    static const char *const names[] = {"update", "plan", NULL};
+    return take_all(cause, command, names, error) &&
            process_migrate_read(cause, engine, command, error);
 }
 

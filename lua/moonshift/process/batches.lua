@@ -43,6 +43,22 @@ function Kinds.modify(w, causes)
   causes.modify(w)
 end
 
+-- The plan names versions by their numbers; without `from`, it is of any that it fits.
+function Kinds.migrate(w, causes)
+  local cause, plan = w.cause, w.cause.plan
+  local inst = w:instance(cause.instance)
+  if inst then
+    local row = w.context.version_row(inst.version)
+    local key, to = plan.process or row.key, math.tointeger(plan.to)
+    local other = plan.to_process or key
+    cause.source = plan.from and w.context.version_named(key, plan.from) or inst.version
+    cause.source_name = ("%s:%d"):format(key, plan.from or row.number)
+    cause.target = to and w.context.version_named(other, to)
+    cause.target_name = to and ("%s:%d"):format(other, to)
+  end
+  causes.migrate(w)
+end
+
 -- A receiver may have gone with what an earlier one did.
 local function receives(w, row)
   local inst = w:instance(row.instance, row.token)

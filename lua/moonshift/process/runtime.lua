@@ -63,6 +63,11 @@ function Runtime:version_row(id)
   return self.versions:get(id)
 end
 
+-- version_named(key, number) -> the id of a version, also of one that is suspended
+function Runtime:version_named(key, number)
+  return ask(self.natives, self.host, "version", { key = key, number = number, text = false }).id
+end
+
 -- The files of the deployment that a version came with.
 local function files_of(self, version)
   return self.former:get(self.versions:get(version).deployment)
@@ -249,7 +254,7 @@ local function context_of(self)
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
     turns_outside = TURNS_OUTSIDE,
   }
-  for _, name in ipairs { "graph", "version", "version_row", "frame", "task", "receivers",
+  for _, name in ipairs { "graph", "version", "version_row", "version_named", "frame", "task", "receivers",
     "subscribed", "past", "first_of_trail", "body", "turns", "value", "handler", "bean",
     "script" } do
     context[name] = function(...)

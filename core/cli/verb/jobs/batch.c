@@ -182,7 +182,8 @@ const struct cli_command batch_commands[] = {
     {"batch create", "TYPE --ids ID,… | --ids-from FILE | FILTERS …", "do one thing to many ids",
      "TYPE is a stock one (set-job-retries, set-job-priority, set-due-date, recalculate-due-date,\n"
      "set-cycle, suspend, activate, delete-jobs, cancel-jobs, dead-letter, set-removal-time,\n"
-     "delete-history, enqueue), one of instances (set-variables, modify, cancel-instances,\n"
+     "delete-history, enqueue), one of instances (set-variables, modify, migrate, "
+     "cancel-instances,\n"
      "restart, suspend-instances, activate-instances, correlate, delete-instances) or a file\n"
      "batches/TYPE.lua.\n"
      "FILTERS are those of job list, or of instance list for instances. FILE (- is standard input) "

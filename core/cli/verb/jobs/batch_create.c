@@ -242,7 +242,8 @@ static bool answer(const struct cli *cli, struct engine *engine, int64_t id, str
 
 static bool create(struct cli *cli, const struct flags *flags, struct making *making,
                    struct error *error) {
-    bool made = making->query ? found_add(making, error) : listed_add(making, flags, error);
+    bool made = engine_batch_plan(making->engine, making->spec, error) &&
+                (making->query ? found_add(making, error) : listed_add(making, flags, error));
     progress_end(&making->progress);
     if (!made)
         return false;
