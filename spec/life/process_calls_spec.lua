@@ -51,6 +51,58 @@ describe("a call", function()
     process.remove(folder)
   end)
 
+  describe("of an instance that is cancelled", function()
+    local engine
+
+    before_each(function()
+      local parts = {}
+      for name, each in pairs { one = "", many = "each = { times = 3, parallel = true }",
+        seq = "each = { times = 3 }" } do
+        parts["processes/" .. name .. ".lua"] = WORDS .. ([[{
+          process.call "leaf" { %s }, process.task "ship" {} }]]):format(each)
+      end
+      parts["processes/leaf.lua"] = WORDS .. '{ process.task "check" {} }'
+      parts["processes/beside.lua"] = WORDS .. [[{ process.parallel {
+        { process.call "leaf" {}, process.task "ship" {} }, { process.task "pay" {} } } }]]
+      folder = process.folder(parts)
+      engine = testing.engine { scripts = folder }
+    end)
+
+    local function cancel_all()
+      for _, row in ipairs(engine:instances({ process = "leaf" }):list()) do
+        assert(engine:cancel_instance(row.id, { reason = "fraud" }))
+      end
+    end
+
+    for _, name in ipairs { "one", "many", "seq" } do
+      it(("ends the caller %s without a flow"):format(name), function()
+        local id = assert(engine:start(name))
+        cancel_all()
+        local row = engine:instance(id)
+        assert.same({ "terminated", "its last activity was cancelled: fraud" },
+          { row.how, row.reason })
+        assert.equal(0, engine:instances():count())
+        assert.equal(0, engine:tasks():count())
+      end)
+    end
+
+    it("leaves what else stands in the caller", function()
+      local id = assert(engine:start "beside")
+      cancel_all()
+      assert.same({ "pay" }, engine:at(id))
+    end)
+
+    it("is no completed turn", function()
+      local id = assert(engine:start "many")
+      local first = engine:instances({ process = "leaf" }):list()[1].id
+      assert(engine:cancel_instance(first))
+      for _, task in ipairs(engine:tasks():list()) do
+        assert(engine:complete(task.id))
+      end
+      assert.same({ "ship" }, engine:at(id))
+    end)
+  end)
+
   describe("of a process that calls itself", function()
     local engine
 

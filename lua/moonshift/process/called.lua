@@ -132,12 +132,11 @@ function called.returned(w, inst)
   end
 end
 
--- cancelled(w, caller, token): the called instance was cancelled, and the calling activity with it.
+-- cancelled(w, caller, token): the called instance was cancelled, and the turn outside of the frame
+-- that has called it. Such a turn counts as one that has ended.
 function called.cancelled(w, caller, token)
   local step = caller.plan.steps[token.at]
-  if token.scope ~= caller.frame.outer or caller.turn then
-    called.check(w, caller) -- a sub-process would end, or the next turn begin
-  end
+  called.check(w, caller) -- the body may end
   token.state, token.more, token.begun = "run", nil, true
   w.scopes.cancel_activity(w, caller, token)
   if token.scope.state == "body" then

@@ -401,10 +401,7 @@ function Causes.cancel(w)
   scopes.cancel_inside(w, inst, inst.frame.outer)
   scopes.end_listeners(w, inst)
   scopes.finish(w, inst, "cancelled", w.cause.reason)
-  local caller, token = called.caller(w, inst)
-  if caller then
-    called.cancelled(w, caller, token)
-  end
+  modify.end_caller(w, inst, w.cause.reason)
 end
 
 -- Starts and cancels activities as an operator says.

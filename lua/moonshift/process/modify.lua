@@ -254,19 +254,28 @@ end
 
 local terminate
 
--- The activity that has called goes with the instance: no flow is taken from it.
-local function end_caller(w, inst, reason)
+-- Why a caller ends with the instance that it has called.
+local function reason_of(w, reason)
+  return w.cause.kind == "cancel"
+    and "its last activity was cancelled" .. (reason and ": " .. reason or "") or reason
+end
+
+-- end_caller(w, inst, reason): the activity that has called goes with the instance. It takes no
+-- flow, and a turn is no completed one. A caller in which nothing else stands ends, too.
+function modify.end_caller(w, inst, reason)
   local caller, token = w.called.caller(w, inst)
   if not caller then
     return
   elseif caller.turn then
     return w.called.cancelled(w, caller, token)
   end
-  w.called.check(w, caller)
+  if token.scope ~= caller.frame.outer then
+    w.called.check(w, caller) -- a scope may end with it, and the number of its turns changes
+  end
   token.state, token.more, token.begun = "run", nil, true
   cancel_upwards(w, caller, token)
   if caller.frame.outer.kids == 0 then
-    terminate(w, caller, reason)
+    terminate(w, caller, reason_of(w, reason))
   end
 end
 
@@ -275,7 +284,7 @@ terminate = function(w, inst, reason)
   w.events.unwatch(w, inst, inst.frame.outer)
   w.scopes.end_listeners(w, inst)
   w.scopes.finish(w, inst, "terminated", reason)
-  end_caller(w, inst, reason)
+  modify.end_caller(w, inst, w.cause.reason)
 end
 
 local function settle(w, inst, reason)

@@ -84,11 +84,11 @@ describe("a called process", function()
     local id = d:start("p")
     d:command { kind = "cancel", instance = 2, reason = "wrong" }
     assert.equal("cancelled", d:ended(2))
-    assert.equal("completed", d:ended(id))
+    assert.equal("terminated", d:ended(id))
     assert.equal(1, select(2, d:history(id)).c)
   end)
 
-  it("counts as a turn that has ended when it is cancelled", function()
+  it("is no turn that has ended when it is cancelled", function()
     local g = caller {}
     g.nodes.c.multi = { parallel = true, count = 2 }
     local d = driver.new { g, called() }
@@ -96,7 +96,7 @@ describe("a called process", function()
     d:command { kind = "cancel", instance = 2 }
     assert.equal("c", d:at(id))
     d:command { kind = "cancel", instance = 3 }
-    assert.equal("completed", d:ended(id))
+    assert.equal("terminated", d:ended(id))
     assert.equal(2, select(2, d:history(id)).c)
   end)
 
