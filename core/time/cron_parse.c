@@ -207,15 +207,32 @@ static bool read_step(struct reader *reader, int *step) {
     return read_number(reader, what, 1, fields[reader->field].max, step);
 }
 
+/* A value as it is written: by its name where `named`. */
+static void add_value(char *out, size_t room, const struct reader *reader, bool named, int value) {
+    size_t size = strlen(out);
+    if (named)
+        snprintf(out + size, room - size, "%.3s",
+                 fields[reader->field].names + 3 * (value - fields[reader->field].min));
+    else
+        snprintf(out + size, room - size, "%d", value);
+}
+
 /* 22-2: nothing says whether the night or a slip of the pen was meant. */
 static bool refuse_backwards(struct reader *reader, const char *start, int from, int to) {
-    char problem[128], before[16] = "";
+    char problem[128], instead[32] = "";
+    bool named = !is_digit(*start);
     int min = fields[reader->field].min,
         max = reader->field == WEEKDAY ? 6 : fields[reader->field].max;
-    if (to > min)
-        snprintf(before, sizeof before, "%d-", min);
-    snprintf(problem, sizeof problem, "%s range %.*s runs backwards (write %d-%d,%s%d)",
-             fields[reader->field].name, (int)(reader->at - start), start, from, max, before, to);
+    static const char *const behind[] = {"-", ",", "-", ""};
+    const int parts[] = {from, max, min, to};
+    for (size_t i = 0; i < 4; i++) {
+        if (i == 2 && to == min)
+            continue;
+        add_value(instead, sizeof instead, reader, named, parts[i]);
+        strcat(instead, behind[i]);
+    }
+    snprintf(problem, sizeof problem, "%s range %.*s runs backwards (write %s)",
+             fields[reader->field].name, (int)(reader->at - start), start, instead);
     return refuse(reader, start, problem);
 }
 

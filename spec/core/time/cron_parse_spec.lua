@@ -136,8 +136,10 @@ describe("a cron text", function()
     ["0 0 L-0 * *"] = "days before the last 0 is not in 1-30 (position 7)",
     ["0 22-2 * * *"] = "hour range 22-2 runs backwards (write 22-23,0-2) (position 3)",
     ["0 5-0 * * *"] = "hour range 5-0 runs backwards (write 5-23,0) (position 3)",
-    ["0 0 * NOV-FEB *"] = "month range NOV-FEB runs backwards (write 11-12,1-2) (position 7)",
-    ["0 0 * * FRI-MON"] = "weekday range FRI-MON runs backwards (write 5-6,0-1) (position 9)",
+    ["0 0 * NOV-FEB *"] = "month range NOV-FEB runs backwards (write NOV-DEC,JAN-FEB) (position 7)",
+    ["0 0 * * FRI-MON"] = "weekday range FRI-MON runs backwards (write FRI-SAT,SUN-MON) "
+      .. "(position 9)",
+    ["0 0 * * 5-mon"] = "weekday range 5-mon runs backwards (write 5-6,0-1) (position 9)",
     ["0 0 30 2 *"] = "there is no such date (position 5)",
     ["0 0 0 31 4,6 ?"] = "there is no such date (position 7)",
     ["0 0 0 1-7 * MON#2"] = "there is no such date (position 7)",
