@@ -11,8 +11,10 @@ bool pair_read(struct pair *pair, const char *word, const char *what, const char
         return error_set(error, ERROR_USAGE, "%s \"%s\": expected %s", what, word, expected);
     pair->name = strndup(word, (size_t)(equals - word));
     pair->value = json_read(equals + 1, strlen(equals + 1), "", NULL);
-    if (!pair->value)
+    if (!pair->value) {
+        pair->broken = equals[1] && strchr("{[\"", equals[1]);
         pair->value = json_string(equals + 1);
+    }
     if (pair->value)
         return pair->name || error_no_memory(error);
     return error_set(error, ERROR_INVALID, "%s \"%s\": not valid UTF-8", what, word);

@@ -16,6 +16,8 @@ static bool variable_add(json_t *variables, const char *word, struct error *erro
     struct pair pair;
     bool fine = pair_read(&pair, word, "variable", "name=value", error) &&
                 (json_object_set(variables, pair.name, pair.value) == 0 || error_no_memory(error));
+    if (fine && pair.broken)
+        output_note(PAIR_BROKEN, pair.name);
     pair_clear(&pair);
     return fine;
 }

@@ -32,6 +32,8 @@ static bool variable_put(json_t *operation, const char *word, struct error *erro
         variables = json_object_get(operation, "variables");
     bool fine = pair_read(&pair, word, "variable", "name=value", error) &&
                 (json_object_set(variables, pair.name, pair.value) == 0 || error_no_memory(error));
+    if (fine && pair.broken)
+        output_note(PAIR_BROKEN, pair.name);
     pair_clear(&pair);
     return fine;
 }

@@ -115,6 +115,17 @@ describe("the verbs that go on with processes", function()
     assert.equal("c", show(begun).key)
   end)
 
+  it("say where a value is a text that begins as JSON", function()
+    local _, _, errors = run("process", "start", "order", 'a={"x":1', "b=[1", 'c="x', "d=tru",
+      'e={"x":1}', "order=1")
+    local told = ""
+    for name in ("abc"):gmatch "." do
+      told = told .. ("warning: %s is a text: its value begins as JSON does, but cannot be read as "
+        .. "JSON\n"):format(name)
+    end
+    assert.equal(told, errors)
+  end)
+
   it("answer with the instance's id where a program asks", function()
     local id = answer("process", "start", "order", "--variables", '{"order":1,"fine":"no"}',
       "fine=true", "--json").instance
