@@ -51,6 +51,24 @@ local function message_command(message, given, where, level)
   return given
 end
 
+-- The same of what has an id: `named` is the method.
+local function id_command(kind, what, named, known)
+  return function(id, given, where, level)
+    local command = options.only(given, where .. named, known, level + 1)
+    command.kind = kind
+    command[what] = options.value(id, where .. what, "id", level)
+    return command
+  end
+end
+
+local complete_command = id_command("complete", "task", "complete",
+  { variables = "object", transient = "object", types = "object" })
+local trigger_command = id_command("trigger", "instance", "trigger",
+  { activity = "name", variables = "object" })
+local cancel_command = id_command("cancel", "instance", "cancel_instance", CANCEL)
+local set_command = id_command("set", "instance", "set_variables",
+  { variables = "object", types = "object", activity = "name", unset = "object" })
+
 -- Gives the commands of a list { { name, options }, … } in one transaction.
 local function give_list(self, list, given, command)
   if given ~= nil then
@@ -108,14 +126,18 @@ function Engine:start(process, given)
   return self.core:process(start_command(process, given, "", 2))
 end
 
---- Completes a user task. What follows it runs here.
----@param task integer its id
----@param variables? table set in the instance
+--- Completes a user task. What follows it runs here. Completes a list of at most 1 000 in one
+--- transaction: all of them or none.
+---@param task integer|{ [1]: integer, [2]: table? }[] its id, or a list
+---@param variables? table set in the instance of an id
 ---@param given? moonshift.variable_options
----@return integer? instance nil on failure
+---@return integer|integer[]? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:complete(task, variables, given)
+  if type(task) == "table" then
+    return give_list(self, task, variables or given, complete_command)
+  end
   local command = options.only(given, "complete", { transient = "object", types = "object" })
   command.kind, command.task = "complete", ids.one(task, 2)
   command.variables = options.maybe(variables, "variables", "object")
@@ -208,27 +230,33 @@ function Engine:signal(name, variables, given)
   return reached, message, code
 end
 
---- Lets a receive task without a message go on.
----@param instance integer its id
+--- Lets a receive task without a message go on, or all of a list of at most 1 000.
+---@param instance integer|{ [1]: integer, [2]: table? }[] its id, or a list
 ---@param activity? string where it waits; nil: at the only place
 ---@param variables? table set in the instance
----@return integer? instance nil on failure
+---@return integer|integer[]? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:trigger(instance, activity, variables)
+  if type(instance) == "table" then
+    return give_list(self, instance, activity or variables, trigger_command)
+  end
   options.maybe(activity, "activity", "name")
   options.maybe(variables, "variables", "object")
   return self.core:process { kind = "trigger", instance = ids.one(instance, 2),
     activity = activity, variables = variables }
 end
 
---- Ends an instance and all that waits in it. End listeners run.
----@param instance integer its id
----@param given? moonshift.cancel_options
----@return integer|moonshift.cancel_trial[]? instance with `dry_run`, what would end; nil on failure
+--- Ends an instance and all that waits in it, or all of a list of at most 1 000. End listeners run.
+---@param instance integer|{ [1]: integer, [2]: moonshift.cancel_options? }[] its id, or a list
+---@param given? moonshift.cancel_options of an id; those of a list stand in it
+---@return integer|integer[]|moonshift.cancel_trial[]? instance with `dry_run`, what would end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:cancel_instance(instance, given)
+  if type(instance) == "table" then
+    return give_list(self, instance, given, cancel_command)
+  end
   local command = options.only(given, "cancel_instance", CANCEL)
   command.kind, command.instance = "cancel", ids.one(instance, 2)
   return self.core:process(command)
@@ -311,14 +339,17 @@ function Engine:migration_plan(process, from, to, given)
   return plan
 end
 
---- Sets variables of an instance, or of a place of it.
----@param instance integer its id
----@param variables? table
+--- Sets variables of an instance, or of a place of it; or of all of a list of at most 1 000.
+---@param instance integer|{ [1]: integer, [2]: table? }[] its id, or a list
+---@param variables? table of an id; those of a list stand in it
 ---@param given? moonshift.set_options
----@return integer? instance nil on failure
+---@return integer|integer[]? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:set_variables(instance, variables, given)
+  if type(instance) == "table" then
+    return give_list(self, instance, variables or given, set_command)
+  end
   local command = options.only(given, "set_variables", { types = "object", activity = "name",
     unset = "object" })
   command.kind, command.instance = "set", ids.one(instance, 2)

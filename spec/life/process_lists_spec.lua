@@ -18,6 +18,7 @@ local files = {
     parallel { { receive "left" { message = "left", ]] .. KEY .. [[ } },
       { receive "right" { message = "right", ]] .. KEY .. [[ } } },
     task "look" {} }]],
+  ["processes/stand.lua"] = WORDS .. [[return { receive "sent" {}, task "look" {} }]],
   ["processes/many.lua"] = WORDS .. [[return { step "begin" { run = "begin" } }]],
   ["processes/beside.lua"] = WORDS .. [[return {
     receive "go" { message = "go", ]] .. KEY .. [[ },
@@ -65,6 +66,59 @@ describe("a list of commands to processes", function()
       assert.same({ "paid" }, engine:at(id))
       assert.equal(1, engine:operations({ instance = id }):count())
     end
+  end)
+
+  local function tasks()
+    local list = {}
+    for i, task in ipairs(engine:tasks():list()) do
+      list[i] = task.id
+    end
+    table.sort(list)
+    return list
+  end
+
+  local function stand()
+    return assert(engine:start { { "stand" }, { "stand" } })
+  end
+
+  it("completes tasks, each with its variables", function()
+    local ids = stand()
+    assert.same(ids, engine:trigger { { ids[1], { activity = "sent" } },
+      { ids[2], { variables = { n = 2 } } } })
+    assert.equal(2, engine:instance(ids[2]).variables.n)
+    local open = tasks()
+    local function instance_of(task)
+      return engine:tasks({ id = task }):one().instance
+    end
+    local first, second = instance_of(open[1]), instance_of(open[2])
+    assert.same({ second, first }, engine:complete {
+      { open[2], { variables = { fine = true } } }, { open[1] } })
+    assert.same({ fine = true }, { fine = engine:instance(second).variables.fine })
+    assert.equal(0, engine:instances():count())
+    assert.equal(2, engine:operations({ verb = "complete" }):count())
+  end)
+
+  it("completes all of its tasks, or none", function()
+    local ids = stand()
+    assert(engine:trigger { { ids[1] }, { ids[2] } })
+    local open = tasks()
+    assert.same({ nil, ("entry 2 of the list: no task %d that is open"):format(open[2] + 1000),
+      "not_found" }, { engine:complete { { open[1] }, { open[2] + 1000 } } })
+    assert.same(open, tasks())
+    assert.same({ nil, ("entry 2 of the list: instance %d has ended with a command before it in "
+      .. "the list"):format(engine:tasks({ id = open[1] }):one().instance), "not_found" },
+      { engine:complete { { open[1] }, { open[1] } } })
+    assert.same(open, tasks())
+  end)
+
+  it("sets variables of instances, and ends them", function()
+    local ids = stand()
+    assert.same(ids, engine:set_variables { { ids[1], { variables = { n = 1 } } },
+      { ids[2], { variables = { n = 2 } } } })
+    assert.equal(2, engine:instance(ids[2]).variables.n)
+    assert.same(ids, engine:cancel_instance { { ids[1] }, { ids[2], { reason = "late" } } })
+    assert.equal("late", engine:past_instances({ id = ids[2] }):one().reason)
+    assert.equal(0, engine:instances():count())
   end)
 
   it("gives its messages to the instances that wait for them", function()
@@ -182,6 +236,10 @@ describe("a list of commands to processes", function()
       { { "wait" }, { 5 } })
     refuses('entry 1: correlate: unknown key "kye" (did you mean "key"?)',
       engine.correlate, engine, { { "paid", { kye = "a" } } })
+    refuses('entry 1: task is the string "a" (expected the number of one)',
+      engine.complete, engine, { { "a" } })
+    refuses("options beside a list: a table (expected them in its entries)",
+      engine.set_variables, engine, { { 1 } }, { n = 1 })
     refuses("entry 1 is 7 (expected { name, options })", engine.start, engine, { 7 })
     refuses("a table without entries (expected a name, or a list of { name, options })",
       engine.start, engine, { key = "a" })
