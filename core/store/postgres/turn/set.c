@@ -48,8 +48,8 @@
     ASK("4", "SELECT 1 AS value FROM lane WHERE id=k.thing AND until=k.part"                       \
              " UNION ALL SELECT 1 FROM lane WHERE id=(~k.thing)")
 #define ASK_TURN                                                                                   \
-    ASK("5", "SELECT t.rev AS value FROM body_turn t JOIN body b ON b.id=t.body AND b.closed=0"    \
-             " WHERE t.id=k.thing")
+    ASK("5", "SELECT t.rev AS value FROM body_turn t WHERE t.id=k.thing"                           \
+             " AND (SELECT b.closed FROM body b WHERE b.id=t.body OFFSET 0)=0")
 #define ASKED                                                                                      \
     "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
     "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \

@@ -11,8 +11,8 @@
 
 /* True for a token that is in the frame of its instance, or of a turn whose body is open. */
 #define OPEN_TOKEN(token)                                                                          \
-    "(" token ">=0 OR EXISTS(SELECT 1 FROM body_turn ot JOIN body ob ON ob.id=ot.body"             \
-    " WHERE ot.id=(-" token ")>>20 AND ob.closed=0))"
+    "(" token ">=0 OR (SELECT ob.closed FROM body ob WHERE ob.id="                                 \
+    "(SELECT ot.body FROM body_turn ot WHERE ot.id=(-" token ")>>20))=0)"
 
 enum { TURNS_AT_ONCE = 200 }; /* that one unit clears */
 

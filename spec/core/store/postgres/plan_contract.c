@@ -150,20 +150,25 @@ static void steps_make(struct step *steps, int64_t first, int64_t of, int part) 
     }
 }
 
-/* What a list of messages reads, and the lanes that it holds. */
+/* Takes the questions over. */
+static bool ask_many(struct contract *c, enum ask_kind kind, json_t *questions) {
+    json_t *answers = store_ask_many(c->store, kind, questions, NOW, &c->error);
+    bool done = answers != NULL;
+    json_decref(questions);
+    json_decref(answers);
+    return done;
+}
+
+/* What a list of commands reads, and the lanes that it holds. The token is that of a turn. */
 static bool ask_list(struct contract *c, int64_t instance) {
     struct lane_want wants[2] = {{.hold = {.lane = 1}}, {.hold = {.lane = 2}}};
     size_t held = 0;
-    json_t *frames = json_pack("[{sI}]", "instance", (json_int_t)instance);
-    json_t *messages = json_pack("[{ss ss}]", "name", "none", "key", "none");
-    json_t *found = store_ask_many(c->store, ASK_FRAME, frames, NOW, &c->error);
-    json_t *waiting = store_ask_many(c->store, ASK_RECEIVERS, messages, NOW, &c->error);
-    bool done = found && waiting && store_lanes_hold(c->store, wants, 2, &held, &c->error);
-    json_decref(frames);
-    json_decref(messages);
-    json_decref(found);
-    json_decref(waiting);
-    return done;
+    const json_int_t id = instance, token = turn_token(1, 1);
+    return ask_many(c, ASK_FRAME, json_pack("[{sI sI}]", "instance", id, "token", token)) &&
+           ask_many(c, ASK_RECEIVERS, json_pack("[{ss ss}]", "name", "none", "key", "none")) &&
+           ask_many(c, ASK_TASK, json_pack("[{sI}]", "id", id)) &&
+           ask_many(c, ASK_VERSION, json_pack("[{ss ss}]", "key", "order", "unique", "none")) &&
+           store_lanes_hold(c->store, wants, 2, &held, &c->error);
 }
 
 /* Messages that nothing waits for. */
@@ -184,10 +189,9 @@ static bool command(struct contract *c) {
     bool done = of && first;
     for (int part = 0; done && part < 4; part++) {
         steps_make(steps, first, of, part);
-        done = command_many(c, steps, LIST);
+        done = command_many(c, steps, LIST) && (part || ask_list(c, first));
     }
-    return done && settle_many(c, begin_many(c, of, LIST), F2) && ask_list(c, first) &&
-           keep_list(c);
+    return done && settle_many(c, begin_many(c, of, LIST), F2) && keep_list(c);
 }
 
 /* ---- how it is done ---- */
@@ -198,7 +202,7 @@ static bool is_large(const char *table) {
         "job",     "ready",    "timer",        "parked",    "locked",     "lane",
         "limited", "ended",    "attempt",      "incident",  "unique_key", "line",
         "snooze",  "instance", "subscription", "user_task", "searched",   "large_value",
-        "past",    "trail",    "operation",    "conflicts"};
+        "past",    "trail",    "operation",    "conflicts", "body",       "body_turn"};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         if (table && strcmp(table, large[i]) == 0)
             return true;
