@@ -12,7 +12,7 @@ local NODES_MAX, CELLS_MAX = 1000, 12000 -- the latter of one scope: see layers.
 local EVENT, GATEWAY, WIDTH, HEIGHT = 36, 50, 100, 80
 local PAD, HEAD, FOOT = 24, 34, 30 -- inside of a sub-process
 local LABEL_WIDTH, LABEL_LINES = 110, 3
-local LABEL_GAP = 5 -- between a shape and its label
+local LABEL_GAP, COUNT_GAP = 5, 11 -- between a shape and its label, with a count on the upper edge
 local NAME_LINES, ICON = 6, 26 -- of the name in a task, and what is above it
 local EXIT = 12 -- between the ways out of boundary events
 local APART = 30 -- between what follows and event sub-processes
@@ -90,7 +90,7 @@ local function label_beside(box, shape)
   if label then
     box.width = math.max(box.width, label.width)
     local side = shape.form == "gateway" and "top" or "bottom"
-    box[side] = half + LABEL_GAP + label.height
+    box[side] = half + (side == "top" and COUNT_GAP or LABEL_GAP) + label.height
     box.label = label
   end
 end
@@ -277,7 +277,7 @@ local function put_box(into, box, x, y)
   if box.label then
     local above = shape.form == "gateway"
     shape.label = put_label(box.label, x + box.width / 2,
-      above and y - half - LABEL_GAP - box.label.height or y + half + LABEL_GAP)
+      above and y - half - COUNT_GAP - box.label.height or y + half + LABEL_GAP)
   end
   if box.inside then
     add_inside(into, box.inside, x + PAD, y - half + HEAD)

@@ -24,7 +24,7 @@ text{font-family:Arial,Helvetica,"DejaVu Sans",sans-serif;font-size:12px;fill:#1
 .beside{stroke-dasharray:5 3.5}.triggered{stroke-dasharray:1 4.5;stroke-linecap:round}
 .group{stroke-dasharray:10 5 1 5;stroke-linecap:round}
 .open{fill:#fff;stroke:#1b1d21;stroke-width:1.4}
-.heat{fill:#e8590c;stroke:none}.count{fill:#1c7ed6;stroke:none}.trouble{fill:#c92a2a;stroke:none}
+.count{fill:#1c7ed6;stroke:none}.trouble{fill:#c92a2a;stroke:none}
 .passed{fill:#6b4a08;stroke:none}.on{fill:#fff;font-size:11px;font-weight:bold}
 .own text{fill:#1b1d21}
 @media(prefers-color-scheme:dark){svg{background:#17191d}text{fill:#e6e8ec}
@@ -341,22 +341,19 @@ function Page:standing(shape, at)
   end
 end
 
--- A shape the warmer, the more often it began.
-function Page:heat(shape, at, most)
-  if at.passed and most > 0 then
-    local class = ('class="heat" fill-opacity="%.2f"'):format(0.08 + 0.5 * at.passed / most)
-    if shape.form == "event" then
-      self:add('<circle %s cx="%g" cy="%g" r="%g"/>', class, shape.x + shape.width / 2,
-        shape.y + shape.height / 2, math.min(shape.width, shape.height) / 2)
-    elseif shape.form == "gateway" then
-      local x, y = shape.x + shape.width / 2, shape.y + shape.height / 2
-      self:add('<path %s d="M%g,%g L%g,%g L%g,%g L%g,%g Z"/>', class, x, shape.y,
-        shape.x + shape.width, y, x, shape.y + shape.height, shape.x, y)
-    else
-      self:add('<rect %s x="%g" y="%g" width="%g" height="%g" rx="%g"/>', class, shape.x, shape.y,
-        shape.width, shape.height, ROUND)
-    end
+-- The colour of a shape, the warmer, the more often it began: between white and orange. A
+-- sub-process keeps its own, what it holds is coloured.
+local COLD, WARM = { 0xff, 0xf4, 0xe6 }, { 0xf7, 0x8b, 0x4b }
+
+local function warmth(shape, at, most)
+  if not at.passed or most == 0 or shape.form == "scope" then
+    return shape.fill
   end
+  local parts = {}
+  for i = 1, 3 do
+    parts[i] = math.floor(COLD[i] + (WARM[i] - COLD[i]) * at.passed / most + 0.5)
+  end
+  return ("#%02x%02x%02x"):format(table.unpack(parts))
 end
 
 -- ---- the page ----
@@ -415,9 +412,9 @@ local function draw_all(page, drawing, standing)
     if entry.rank > 3 then
       draw_lines()
     end
+    shape.fill = warmth(shape, standing.at[shape.id] or {}, standing.most)
     page:add('<g id="%s"%s>', escape(texts.clean(shape.id)), shape.fill and ' class="own"' or "")
     shapes[shape.form](page, shape)
-    page:heat(shape, standing.at[shape.id] or {}, standing.most)
     page:add "</g>"
   end
   draw_lines()
