@@ -1,0 +1,3 @@
+return function(job)
+  print(("%s: %s"):format(job.variables.guest, job.payload.text))
+end

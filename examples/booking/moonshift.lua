@@ -1,0 +1,2 @@
+-- The store lies beside this file.
+return { store = "sqlite:trips.db" }
