@@ -1,0 +1,3 @@
+return function(job)
+  print(("%s: %s"):format(job.key, job.activity))
+end
