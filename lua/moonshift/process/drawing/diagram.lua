@@ -150,11 +150,15 @@ local function label_of(drawn)
   end
 end
 
+-- Black on white is no choice of anybody: it follows what the reader likes.
+local PLAIN = { ["#000"] = true, ["#000000"] = true, ["#fff"] = true, ["#ffffff"] = true }
+
 -- A colour that a modeler gave, by its name in the standard or in bpmn.io; nil if it is none.
 local function colour(drawn, standard, own)
   local value = drawn.attributes[COLOURS .. " " .. standard]
     or drawn.attributes[BPMN_IO .. " " .. own]
-  return value and value:find "^#%x+$" and (#value == 4 or #value == 7) and value or nil
+  local is_colour = value and value:find "^#%x+$" and (#value == 4 or #value == 7)
+  return is_colour and not PLAIN[value:lower()] and value or nil
 end
 
 -- ---- shapes and lines ----
