@@ -35,6 +35,14 @@ describe("an external task without a handler", function()
     engine = testing.engine(settings)
   end
 
+  -- The folder has this model from now on.
+  local function rewrite(model)
+    local file = assert(io.open(folder .. "/processes/p.bpmn", "w"))
+    file:write(model)
+    file:close()
+    assert(engine:reload())
+  end
+
   local function fetch(topic, max)
     return assert(engine:fetch { worker = "w", topics = { topic }, max = max or 10, lock = "PT1M" })
   end
@@ -179,6 +187,34 @@ describe("an external task without a handler", function()
     local again = assert(engine:restart_instance(id, { { start_before = "x" } }))
     assert.is_nil(hand(fetch("charge")[1], "complete"))
     assert.equal("completed", engine:instance(again).how)
+  end)
+
+  it("keeps its topic where its instance migrates, but not while a worker has it", function()
+    open(models.line(task("x", "charge")))
+    local id, held = engine:start("p"), engine:start("p")
+    local first = fetch("charge", 1)[1]
+    local renamed = models.line(task("x", "other", 'name="new"')):gsub('"x"', '"y"')
+    rewrite(renamed)
+    local plan = { process = "p", from = 1, to = 2, activities = { { from = "x", to = "y" } } }
+    local _, message = engine:migrate_instance(id, plan)
+    assert.match("is running", message, 1, true)
+    assert(engine:migrate_instance(held, plan))
+    local job = fetch("charge", 1)[1]
+    assert.same({ "y", "process/p/y", tostring(held) }, { job.activity, job.handler, job.instance })
+    assert.is_nil(hand(job, "complete"))
+    assert.equal("completed", engine:instance(held).how)
+    assert.is_nil(hand(first, "complete"))
+    assert.equal("completed", engine:instance(id).how)
+  end)
+
+  it("does not become a task of another kind", function()
+    open(models.line(task("x", "charge")))
+    local id = engine:start("p")
+    rewrite(models.line('<serviceTask id="x" c:expression="${1}" c:asyncBefore="true"/>'))
+    local _, message = engine:migrate_instance(id,
+      { process = "p", from = 1, to = 2, activities = { { from = "x", to = "x" } } })
+    assert.match("external task", message, 1, true)
+    assert.is_nil(hand(fetch("charge")[1], "complete"))
   end)
 
   it("has a job for each of a hundred turns, and no count is lost", function()

@@ -10,6 +10,7 @@
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/version.h"
 #include "store/rules/record/incident.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { JOBS_MOST = 8 }; /* of one token and one definition; one is the most usual */
@@ -82,7 +83,7 @@ bool moves_may(struct store *store, const struct unit *unit, struct error *error
 /* The stream of the new definition, with all else as in the old one. NULL: error. */
 static const struct catalog_stream *stream_of(struct store *store, int64_t old, const char *handler,
                                               struct error *error) {
-    char category[JOB_NAME_MAX + 1] = "";
+    char category[JOB_NAME_MAX + 1] = "", topic[JOB_NAME_MAX + 1] = "";
     const struct catalog_stream *stream = catalog_stream(&store->catalog, old);
     if (!stream) {
         error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: there is no stream %lld",
@@ -93,6 +94,10 @@ static const struct catalog_stream *stream_of(struct store *store, int64_t old, 
     if (stream->category && *stream->category) { /* a new stream moves the catalog */
         snprintf(category, sizeof category, "%s", stream->category);
         like.category = category;
+    }
+    if (stream->topic) {
+        snprintf(topic, sizeof topic, "%s", stream->topic);
+        like.topic = topic;
     }
     return stream_make(store, &like, stream->deployment, error);
 }

@@ -80,6 +80,8 @@ function sites.kind(site)
     return step.multi.parallel and "parallel body" or "sequential body"
   elseif sites.is_event_start(step) then
     return "start event of an event sub-process"
+  elseif step.topic then
+    return "external task"
   end
   return KINDS[step.node.kind] or step.node.kind
 end
