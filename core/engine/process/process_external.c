@@ -43,8 +43,6 @@ bool process_external(struct engine *engine, const struct job *job, const json_t
         error_no_memory(error);
     while (done == NO)
         done = walk_once(&walk, engine, result, settled, error);
-    if (done == YES && *settled != SETTLED_STALE) /* the unit has given its lane back */
-        process_lane_gone(engine, process_lane_of(engine, &walk.at));
     process_lanes_drop(engine);
     process_walk_clear(&walk);
     json_decref(command);

@@ -315,26 +315,33 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
     return done;
 }
 
+static bool is_behind(enum settled settled) {
+    return settled == SETTLED_BEHIND || settled == SETTLED_WAITS;
+}
+
+/* The lanes go with the unit, unless it walks again. */
+static bool end_write(struct process_walk *walk, struct engine *engine, struct error *error) {
+    return store_settle_outside(engine->store, walk->outcome, engine_now(engine), error) &&
+           (is_behind(walk->outcome->settled) || process_lanes_write(engine, error));
+}
+
 enum answer process_walk_end(struct process_walk *walk, struct engine *engine,
                              enum settled *settled, struct error *error) {
     struct outcome *outcome = walk->outcome;
     const bool contends = outcome->unit->contends;
     outcome->unit->contends = false; /* the command insists, not the job */
-    outcome->lane_ends = true;
-    outcome->lane_token = process_lane_hold(engine, outcome->job->lane_id).token;
-    bool done =
-        store_begin(engine->store, STORE_COMMAND, error) &&
-        engine_end(engine, store_settle_outside(engine->store, outcome, engine_now(engine), error),
-                   error);
+    bool done = store_begin(engine->store, STORE_COMMAND, error) &&
+                engine_end(engine, end_write(walk, engine, error), error);
     *settled = outcome->settled;
+    if (done && is_behind(*settled)) {
+        walk->insists = walk->insists || contends || walk->walks >= WALKS_MAX;
+        return NO;
+    }
+    if (done)
+        process_lanes_forget(engine);
     if (done && outcome->kind != OUTCOME_SUCCESS) /* a suspended caller would go on: it waits */
         done = error_set(error, ERROR_CONFLICT, "%s", outcome->message ? outcome->message : "");
-    if (!done)
-        return FAILED;
-    if (*settled != SETTLED_BEHIND && *settled != SETTLED_WAITS)
-        return YES;
-    walk->insists = walk->insists || contends || walk->walks >= WALKS_MAX;
-    return NO;
+    return done ? YES : FAILED;
 }
 
 bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error) {
