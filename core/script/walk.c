@@ -283,11 +283,13 @@ void walk_keep(lua_State *L, int index, struct run *run) {
     if (!run->outcome->unit)
         luaL_error(L, "out of memory while a unit was copied");
     walk_unit(L, index, run->outcome->unit);
-    lua_getfield(L, index, "jobs");
-    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1))
+    lua_Integer count = lua_getfield(L, index, "jobs") == LUA_TTABLE ? luaL_len(L, -1) : 0;
+    for (lua_Integer i = 1; i <= count; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i);
         if (take_job(L, run, &error) == 0)
             luaL_error(L, "%s", error.text);
-    lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
 }
 
 /* ---- pictures ---- */

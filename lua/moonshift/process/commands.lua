@@ -20,6 +20,7 @@ local scopes = require "moonshift.process.scopes"
 local signals = require "moonshift.process.signals"
 local straight = require "moonshift.process.straight"
 local targets = require "moonshift.process.targets"
+local unit = require "moonshift.process.unit"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -190,7 +191,7 @@ local function skip(w, inst, at)
   w.unit.skipped, w.order = true, {}
   if inst then
     inst:tell_number("n", w.cause.token, at)
-    walk.trail(w, inst)
+    unit.trail(w, inst)
   end
 end
 
@@ -460,12 +461,12 @@ end
 
 -- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off
 function commands.run(context, cause)
-  local unit, w
+  local made, w
   if cause.kind == "job" then
-    unit, w = straight.run(context, cause, Causes.job)
+    made, w = straight.run(context, cause, Causes.job)
   end
-  if unit then
-    return unit
+  if made then
+    return made
   elseif not w then
     w = walk.new(context, cause)
     context.walk = w
@@ -475,7 +476,7 @@ function commands.run(context, cause)
   if w.snoozed then
     return { snoozed = true }
   end
-  return walk.unit(w)
+  return unit.finish(w)
 end
 
 return commands

@@ -9,6 +9,7 @@
 --   jobs, left }. `suffix` ends the key under which a call is kept (kept.lua); `inst` and `token`
 --   say where it is.
 local compile = require "moonshift.process.compile"
+local units = require "moonshift.process.unit"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -85,7 +86,7 @@ local function made_unit(context, graph, cause, place, values, begin)
   if called[1] and inst.frame.next ~= math.tointeger(values.next) then
     refuse() -- others would go on beside the call
   end
-  return walk.unit(w), called
+  return units.finish(w), called
 end
 
 -- ---- texts with holes ----
@@ -149,7 +150,7 @@ local function check_lists(unit)
       refuse()
     end
   end
-  if #unit.instances ~= 1 or #unit.trail > 1 then
+  if #(unit.instances or NONE) ~= 1 or unit.trail and #unit.trail > 1 then
     refuse()
   end
 end
@@ -208,13 +209,13 @@ local function unit_form(unit, called, plan, values)
   check_lists(unit)
   local made = { calls = calls_of(unit, called, plan, values), jobs = {}, left = {} }
   put_row(made, unit.instances[1], values)
-  for i, job in ipairs(unit.jobs) do
+  for i, job in ipairs(unit.jobs or NONE) do
     made.jobs[i] = job_of(job, values)
   end
-  for i, entry in ipairs(unit.left) do
+  for i, entry in ipairs(unit.left or NONE) do
     made.left[i] = left_of(entry, values)
   end
-  made.trail = unit.trail[1] and text_form(unit.trail[1].events, values)
+  made.trail = unit.trail and text_form(unit.trail[1].events, values)
   return made
 end
 

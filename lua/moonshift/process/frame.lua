@@ -38,17 +38,36 @@
 --   on timer, on message, on signal, on condition   is no place where the instance stands, but what
 --            may interrupt the token or scope around it (boundary events, event sub-processes,
 --            event-based gateways)
+local rules = require "moonshift.rules"
+
 local frame = {}
 
+local NULL, type_of = rules.null, math.type
 local SHAPE = 2
 local TURN_BITS = 20
 local TURN_MAX = (1 << TURN_BITS) - 1 -- the last number in the frame of a turn
 local NAMES = 1000 -- names of variables that are remembered as texts
+local DIGITS = 10000 -- numbers below that are remembered as texts
 
 local NONE = {}
 local HOLDS = { scope = true, body = true } -- states in memory of what the list "scopes" has
 local WATCHES = { ["on timer"] = true, ["on message"] = true, ["on signal"] = true,
   ["on condition"] = true, undo = true }
+
+-- Whole numbers as texts.
+local digits = setmetatable({}, { __index = function(known, number)
+  local text = ("%d"):format(number)
+  if number >= 0 and number < DIGITS then
+    known[number] = text
+  end
+  return text
+end })
+frame.digits = digits
+
+-- value_text(value, encode) -> its JSON
+function frame.value_text(value, encode)
+  return type_of(value) == "integer" and digits[value] or encode(value)
+end
 
 -- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
 -- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids`
@@ -273,19 +292,26 @@ local function link(f)
   end
 end
 
-local function some(value)
-  return type(value) ~= "userdata" and value or nil
+-- Puts nothing where a row says null.
+local function without_null(row, first)
+  for i = first, #row do
+    if row[i] == NULL then
+      row[i] = nil
+    end
+  end
 end
 
 local function scope_of(row)
+  without_null(row, 4)
   local body = row[3]:find("#", 1, true)
-  return { id = row[1], scope = row[2], at = row[3], vars = some(row[4]), more = some(row[5]),
-    large = some(row[6]), types = row[7], state = body and "body" or "scope", kids = 0 }
+  return { id = row[1], scope = row[2], at = row[3], vars = row[4], more = row[5],
+    large = row[6], types = row[7], state = body and "body" or "scope", kids = 0 }
 end
 
 local function token_of(row)
-  return { id = row[1], scope = row[2], at = row[3], state = row[4], more = some(row[5]),
-    vars = some(row[6]), large = some(row[7]), types = row[8], kids = 0 }
+  without_null(row, 5)
+  return { id = row[1], scope = row[2], at = row[3], state = row[4], more = row[5],
+    vars = row[6], large = row[7], types = row[8], kids = 0 }
 end
 
 -- Both lists as one, in the order of the numbers.
@@ -368,40 +394,41 @@ local function order(f)
   end
 end
 
-local heads, known = {}, 0 -- names of variables as they stand before their values
+local names, known = {}, 0 -- JSON of names of variables
 
-local function head_of(name, encode)
-  local head = heads[name]
-  if not head then
+-- name_text(name, encode) -> the name of a variable in JSON
+function frame.name_text(name, encode)
+  local text = names[name]
+  if not text then
     if known >= NAMES then
-      heads, known = {}, 0
+      names, known = {}, 0
     end
-    head = encode(name) .. ":"
-    heads[name], known = head, known + 1
+    text = encode(name)
+    names[name], known = text, known + 1
   end
-  return head
+  return text
 end
 
 -- Variables as an object with its names in order, or nil for none.
 local function variables_text(token, encode)
   local vars, large, transient = token.vars or NONE, token.large or NONE, token.transient or NONE
-  local heads_of, count = {}, 0
+  local list, count = {}, 0
   for name in pairs(vars) do
     if not large[name] and not transient[name] then
       count = count + 1
-      heads_of[count] = name
+      list[count] = name
     end
   end
   if count == 0 then
     return nil
   elseif count > 1 then
-    table.sort(heads_of)
+    table.sort(list)
   end
   for i = 1, count do
-    local name = heads_of[i]
-    heads_of[i] = head_of(name, encode) .. encode(vars[name])
+    local name = list[i]
+    list[i] = frame.name_text(name, encode) .. ":" .. frame.value_text(vars[name], encode)
   end
-  return "{" .. table.concat(heads_of, ",") .. "}"
+  return "{" .. table.concat(list, ",") .. "}"
 end
 
 -- Texts or numbers by names of variables, as variables_text has values.
@@ -430,14 +457,14 @@ end
 
 local function scope_text(token, encode)
   local scope = token.scope
-  return ('[%d,%d,"%s"'):format(token.id, scope and scope.id or 0, token.at)
-    .. tail(variables_text(token, encode), more_text(token.more, encode),
+  return "[" .. digits[token.id] .. "," .. digits[scope and scope.id or 0] .. ',"' .. token.at
+    .. '"' .. tail(variables_text(token, encode), more_text(token.more, encode),
       names_text(token.large, encode), names_text(token.types, encode))
 end
 
 local function token_text(token, encode)
-  return ('[%d,%d,"%s","%s"'):format(token.id, token.scope.id, token.at, token.state)
-    .. tail(more_text(token.more, encode), variables_text(token, encode),
+  return "[" .. digits[token.id] .. "," .. digits[token.scope.id] .. ',"' .. token.at .. '","'
+    .. token.state .. '"' .. tail(more_text(token.more, encode), variables_text(token, encode),
       names_text(token.large, encode), names_text(token.types, encode))
 end
 
@@ -454,11 +481,12 @@ function frame.encode(f, encode)
       tokens[#tokens + 1] = token_text(token, encode)
     end
   end
-  return ('{"v":%d,"next":%d%s%s%s%s,"scopes":[%s],"tokens":[%s]}'):format(shape, f.next,
-    f.root and (',"root":%d'):format(f.root) or "",
-    f.caller and (',"caller":%d'):format(f.caller) or "",
-    f.journal and (',"journal":%d'):format(f.journal) or "", f.stuck and ',"stuck":1' or "",
-    table.concat(scopes, ","), table.concat(tokens, ","))
+  return '{"v":' .. digits[shape] .. ',"next":' .. digits[f.next]
+    .. (f.root and ',"root":' .. digits[f.root] or "")
+    .. (f.caller and ',"caller":' .. digits[f.caller] or "")
+    .. (f.journal and ',"journal":' .. digits[f.journal] or "") .. (f.stuck and ',"stuck":1' or "")
+    .. ',"scopes":[' .. table.concat(scopes, ",") .. '],"tokens":[' .. table.concat(tokens, ",")
+    .. "]}"
 end
 
 return frame

@@ -5,6 +5,8 @@ local stuck = require "moonshift.process.stuck"
 local turns = require "moonshift.process.turns"
 local large = require "moonshift.process.large"
 
+local digits = frame.digits
+
 local Instance = {}
 Instance.__index = Instance
 
@@ -59,7 +61,7 @@ end
 
 -- number(token) -> the number of its token in the store
 function Instance:number(token)
-  return frame.number(self.turn, token.id)
+  return self.turn and frame.number(self.turn, token.id) or token.id
 end
 
 -- ---- a turn outside of its frame ----
@@ -105,7 +107,7 @@ end
 function Instance:tell_number(kind, number, at)
   local w, trail = self.walk, self.trail
   if w.tells then
-    trail[#trail + 1] = '["' .. kind .. '",' .. number .. ',"' .. at .. '",' .. w.now_text
+    trail[#trail + 1] = '["' .. kind .. '",' .. digits[number] .. ',"' .. at .. '",' .. w.now_text
   end
 end
 
@@ -128,8 +130,7 @@ end
 
 function Instance:tell_flow(token, flow)
   if self.walk.tells_all then
-    self.trail[#self.trail + 1] = '["f",' .. self:number(token) .. ',"' .. flow.id
-      .. '"]'
+    self.trail[#self.trail + 1] = '["f",' .. digits[self:number(token)] .. ',"' .. flow.id .. '"]'
   end
 end
 
@@ -144,8 +145,8 @@ function Instance:tell_variable(holder, name, value)
     text, is_large = large.encode(self, name, value)
   end
   large.set(self, holder, name, value, is_large and text)
-  trail[#trail + 1] = (is_large and '["l",' or '["v",') .. self:number(holder) .. ","
-    .. w.context.encode(name) .. "," .. (is_large and #text or text) .. "]"
+  trail[#trail + 1] = (is_large and '["l",' or '["v",') .. digits[self:number(holder)] .. ","
+    .. frame.name_text(name, w.context.encode) .. "," .. (is_large and #text or text) .. "]"
 end
 
 function Instance:warn(token, text)
@@ -188,7 +189,7 @@ end
 
 -- searched(list): adds the variables that it is found by and that were set.
 function Instance:searched(list)
-  for name in pairs(self.found_by or {}) do
+  for name in pairs(self.found_by) do
     local value = self.frame.outer.vars[name]
     if type(value) == "table" or type(value) == "userdata" then
       value = nil -- data is not compared

@@ -60,7 +60,7 @@ end
 -- encode(inst, name, value) -> its JSON, and whether it is large. Raises if it is too large.
 function large.encode(inst, name, value)
   local w = inst.walk
-  local text, most = w.context.encode(value), w.settings.value_max
+  local text, most = frame.value_text(value, w.context.encode), w.settings.value_max
   if #text > most then
     error(("the variable %s of instance %d has %d bytes (expected at most %d)"):format(name,
       inst.id, #text, most), 0)
@@ -96,16 +96,16 @@ local function take_out(inst, holder, list)
   holder.texts = nil
 end
 
--- collect(inst, list): adds to the unit's list the rows that are new, { instance, n, name, data },
+-- collect(inst, unit): adds to its values the rows that are new, { instance, n, name, data },
 -- and those that go, without data. Of an instance that has ended the outermost scope is left.
-function large.collect(inst, list)
+function large.collect(inst, unit)
   local alive = NONE
   for _, holder in ipairs(inst.frame.list) do
     if (holder.texts or holder.large) and not holder.gone
       and (not inst.ended or not holder.scope and not inst.turn) then
       alive = alive == NONE and {} or alive
       if holder.texts then
-        take_out(inst, holder, list)
+        take_out(inst, holder, unit.values)
       end
       for _, number in pairs(holder.large or NONE) do
         alive[number] = true
@@ -114,7 +114,7 @@ function large.collect(inst, list)
   end
   for number in pairs(inst.rows or NONE) do
     if not alive[number] then
-      list[#list + 1] = { instance = inst.id, n = frame.number(inst.turn, number) }
+      table.insert(unit.values, { instance = inst.id, n = frame.number(inst.turn, number) })
     end
   end
 end

@@ -10,6 +10,8 @@ local rules = require "moonshift.rules"
 
 local turns = {}
 
+local NONE = {}
+
 local IN_FRAME = 64 -- turns of a body that stand in the frame
 local COUNTS = { nrOfCompletedInstances = true, nrOfActiveInstances = true }
 
@@ -84,7 +86,8 @@ end
 -- What the unit says of a body: { id, instance, token, activity, turns, ended, seen, closed }.
 -- `turns` is there if the unit makes the row; `seen` is the count that something has read.
 local function entry_of(w, instance, id)
-  local bodies = w.bodies
+  local bodies = w.bodies or { by = {} }
+  w.bodies = bodies
   local entry = bodies.by[id]
   if not entry then
     entry = { id = id, instance = instance, ended = 0 }
@@ -198,7 +201,7 @@ end
 local function drop_row(w, inst, body, row)
   local turn = open_row(w, inst, body, row)
   drop(w, turn)
-  large.collect(turn, w.unit.values)
+  large.collect(turn, w.unit)
   table.insert(w.unit.turns, turn:turn_row())
 end
 
@@ -269,7 +272,7 @@ end
 
 -- unit(w): puts the bodies into the unit. One that began and ended in it has no row.
 function turns.unit(w)
-  for _, entry in ipairs(w.bodies) do
+  for _, entry in ipairs(w.bodies or NONE) do
     entry.seen = entry.seen and entry.seen + 1
     if not (entry.turns and entry.closed) then
       table.insert(w.unit.bodies, entry)

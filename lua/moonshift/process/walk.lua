@@ -9,10 +9,9 @@ local coerce = require "moonshift.expression.coerce"
 local frame = require "moonshift.process.frame"
 local instance = require "moonshift.process.instance"
 local kept = require "moonshift.process.kept"
-local large = require "moonshift.process.large"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
-local turns = require "moonshift.process.turns"
+local unit = require "moonshift.process.unit"
 local variables = require "moonshift.process.variables"
 
 local Walk = {}
@@ -502,20 +501,16 @@ walk.settings_of = settings_of
 
 -- new(context, cause, now) -> a walk that has nothing to do yet; `now` is when it began
 function walk.new(context, cause, now)
+  now = now or context.now()
+  local settings = settings_of(context)
   local w = setmetatable({
-    context = context, cause = cause, settings = settings_of(context),
-    now = now or context.now(),
+    context = context, cause = cause, settings = settings, now = now, now_text = now .. "]",
+    tells = settings.trail ~= "none", tells_all = settings.trail == "full", here = false,
     stack = {}, top = 0, steps = 0, recent = false, met = {}, before = cause.kept or NONE,
-    kept = {}, instances = {}, order = {}, trails = {},
-    bodies = { by = {} },
-    unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
-      messages = {}, signals = {}, searched = {}, values = {}, turns = {}, bodies = {},
-      moves = {} },
+    kept = {}, instances = {}, order = {}, trails = {}, bodies = false, contends = false,
+    unit = unit.new(), scope = false, job_token = false,
   }, Walk)
   w.scope = variables.scope(w)
-  w.now_text = w.now .. "]"
-  w.tells = w.settings.trail ~= "none"
-  w.tells_all = w.settings.trail == "full"
   return w
 end
 
@@ -544,56 +539,6 @@ function walk.at(w)
   end
   local at = token.at == "" and token.edge or token.at
   return at and at:match("^[^#]+")
-end
-
--- Leaves the rows that still wait for a token that is there.
-local function keep_waiting(rows)
-  local count, all = 0, #rows
-  for i = 1, all do
-    local row = rows[i]
-    local record = row.record
-    rows[i] = nil
-    if not row.dropped and not record.gone and not row.inst.ended then
-      row.record, row.inst = nil, nil
-      count = count + 1
-      rows[count] = row
-    end
-  end
-end
-
--- Puts what the trail says of an instance into the unit, once.
-function walk.trail(w, inst)
-  local trail = w.unit.trail
-  if inst.trail[1] and not inst.trail.told then
-    inst.trail.told = true
-    trail[#trail + 1] = { instance = inst.id, events = "[" .. table.concat(inst.trail, ",") .. "]" }
-  end
-end
-
-local function put_row(unit, inst)
-  if inst.turn then
-    unit.turns[#unit.turns + 1] = inst:turn_row()
-    return
-  end
-  unit.instances[#unit.instances + 1] = inst:row()
-  inst:searched(unit.searched)
-end
-
--- unit(w) -> what is to be written
-function walk.unit(w)
-  local unit = w.unit
-  w.here = nil
-  keep_waiting(unit.jobs)
-  keep_waiting(unit.subscriptions)
-  keep_waiting(unit.tasks)
-  for _, inst in ipairs(w.order) do
-    large.collect(inst, unit.values)
-    put_row(unit, inst)
-    walk.trail(w, inst)
-  end
-  turns.unit(w)
-  unit.kept, unit.contends = w.kept, w.contends
-  return unit
 end
 
 return walk
