@@ -62,6 +62,8 @@ local function start_all(self, processes, picks)
         messages[#messages + 1] = { "go_" .. one.key, { starts = true, variables = variables } }
       elseif by == "timer" then
         self.timers[one.key] = true
+      elseif by == "when" then
+        note_started(self, pick, self.engine:conditions({ pick = pick, go = one.key }))
       else
         starts[#starts + 1] = { one.key, { variables = variables } }
       end
@@ -182,7 +184,8 @@ local function activate_all(self)
   end
 end
 
--- An operator suspends instances, lets them go on, and cancels one now and then.
+-- An operator suspends instances, lets them go on, sets and takes away variables, and cancels an
+-- instance now and then.
 local function operate(self)
   local id = self.ids[math.random(#self.ids)]
   if chance_of(self.suspends) then
@@ -191,6 +194,10 @@ local function operate(self)
     self.holds[tostring(id)] = (self.holds[tostring(id)] or 0) + 1
   elseif chance_of(30) then
     activate_all(self)
+  end
+  if chance_of(self.sets) then -- what no process reads
+    local unset = { math.random(2) == 1 and "noise" or "none" }
+    may_refuse(self, self.engine:set_variables(id, { noise = math.random(9) }, { unset = unset }))
   end
   if chance_of(self.cancels) then
     self.cancelled[tostring(id)] = true
@@ -477,16 +484,17 @@ local function read_all(self, processes)
   end
 end
 
--- run(processes, { executors, workers, kills, scope, suspends, cancels, between }) ->
+-- run(processes, { executors, workers, kills, scope, suspends, cancels, sets, between }) ->
 -- { problems = { [key] = { text, … } }, store = what `check` found, dead = kills that came, … }.
--- suspends and cancels are per cent of the looks at the run. between(run) comes when all has ended
--- and nothing is read yet.
+-- suspends, cancels and sets are per cent of the looks at the run. between(run) comes when all has
+-- ended and nothing is read yet.
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
     timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
     held = {}, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
     executors = how.executors, workers = how.workers, kills = how.kills,
-    scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels }, Run)
+    scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels,
+    sets = how.sets }, Run)
   open_place(self, processes)
   local fine, message = xpcall(live, debug.traceback, self, processes)
   if fine then

@@ -355,6 +355,7 @@ end
 
 local STARTS = {
   message = 'message = "go_%s"',
+  when = [[when = "${go == '%s'}"]],
   timer = [[after = "PT0.010S", on_end = { expression = "${execution.setVariable('pick', 1)}" }]],
 }
 

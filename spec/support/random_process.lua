@@ -239,7 +239,7 @@ local function one_of(list)
   return list[math.random(#list)]
 end
 
-local STARTS = { "message", "timer", "none" }
+local STARTS = { "message", "timer", "when", "none" }
 
 -- new(key) -> { key, list }; list.start = { by, async } says how it begins, if it says so.
 function random_process.new(key)
