@@ -46,6 +46,7 @@ static bool site_open_with(struct contract *c, struct site *site, bool newer) {
     snprintf(site->url, sizeof site->url, "%s", c->url);
     site->settings = c->settings;
     site->settings.store = site->url;
+    site->settings.patience = 3600 * 1000; /* no lane is moved on, however long a list walks */
     const struct engine_options options = {
         .settings = &site->settings, .mode = STORE_CREATE, .folder = folder};
     site->engine = folder ? engine_open(&options, &c->error) : NULL;
