@@ -20,6 +20,11 @@ static struct generation *generation_of(struct engine *engine, int64_t id, struc
         engine_unknown(engine, handler, error);
         generation = NULL;
     }
+    if (generation && definition->outside) {
+        error_set(error, ERROR_CONFLICT, "job %lld: workers outside do the jobs of \"%s\"",
+                  (long long)id, handler);
+        generation = NULL;
+    }
     if (generation && !allowed(engine, generation, definition, error))
         generation = NULL;
     json_decref(row);

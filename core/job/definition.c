@@ -29,7 +29,8 @@ const struct definition *definitions_find(const struct definitions *definitions,
 json_t *definitions_names(const struct definitions *definitions) {
     json_t *names = json_array();
     for (size_t i = 0; names && i < definitions->count; i++)
-        json_array_append_new(names, json_string(definitions->list[i].name));
+        if (!definitions->list[i].outside)
+            json_array_append_new(names, json_string(definitions->list[i].name));
     return names;
 }
 
@@ -99,6 +100,7 @@ static bool definition_read(struct definition *definition, const json_t *object)
     const json_t *properties = json_object_get(object, "properties");
     definition->properties =
         json_is_object(properties) ? json_deep_copy(properties) : json_object();
+    definition->outside = json_is_true(json_object_get(object, "outside"));
     definition->backlog = read_backlog(object, "backlog");
     definition->lane_backlog = read_backlog(object, "lane_backlog");
     return definition->properties && read_text(object, "name", &definition->name) &&

@@ -31,6 +31,7 @@ struct definition {
     bool has_priority;      /* a constant */
     bool priority_function; /* decided by a call into Lua at creation */
     unsigned hooks;         /* events of which the folder's hooks are told, see hook.h */
+    bool outside;           /* its file has no function: workers outside do its jobs */
     bool retries_asked;     /* the same: an expression gives the runs a new job shows */
 };
 
@@ -59,7 +60,8 @@ json_t *definitions_processes(const struct definitions *definitions);
 /* By name, or NULL. */
 const struct definition *definitions_find(const struct definitions *definitions, const char *name);
 
-/* The names as an array of texts: a new reference; NULL: no memory. */
+/* The names of those that have functions, as an array of texts: a new reference; NULL: no memory.
+ */
 json_t *definitions_names(const struct definitions *definitions);
 
 /* From the array of objects that the Lua half describes its definitions with (see

@@ -65,7 +65,8 @@ local function with_ids(run)
 end
 
 -- True for a table with a function `run`. Unknown keys are reported; they do not make it false.
-local function is_table_of(keys, value, report)
+-- outside: it may be without the function.
+local function is_table_of(keys, value, report, outside)
   if type(value) ~= "table" then
     report(('returned %s (expected a function, or a table with a function "run")'):format(
       show(value)))
@@ -76,7 +77,7 @@ local function is_table_of(keys, value, report)
       report(unknown_key(key, keys), key)
     end
   end
-  if type(value.run) ~= "function" then
+  if type(value.run) ~= "function" and not (outside and value.run == nil) then
     report(value.run == nil and "run is missing (expected a function)"
       or ("run: got %s (expected a function)"):format(show(value.run)), "run")
     return false
@@ -86,11 +87,12 @@ end
 
 -- read(value, report, of_batch) -> a table with `run` and the declared fields; nil if it has no
 -- shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
-function definition.read(value, report, of_batch)
+-- outside: workers outside may do its jobs, and `run` may be absent.
+function definition.read(value, report, of_batch, outside)
   local keys = of_batch and BATCH_KEYS or KEYS
   if type(value) == "function" then
     return { run = of_batch and with_ids(value) or value }
-  elseif not is_table_of(keys, value, report) then
+  elseif not is_table_of(keys, value, report, outside) then
     return nil
   end
   local declared = {}
@@ -281,6 +283,7 @@ function definition.settle(name, file, declared, context, report)
     invocations = check("invocations", check_invocations),
     rate = check("rate", check_rate),
     properties = check("properties", check_properties) or {},
+    outside = not declared.run or nil,
   }
   local key = unique.settle(row, check, file)
   local functions = {

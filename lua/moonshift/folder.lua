@@ -184,7 +184,8 @@ function Loader:define(path, name, value, of_batch, stock)
     self:problem(path, 1, problem)
     return
   end
-  local declared = definition.read(value, self:reporter(path), of_batch)
+  local declared = definition.read(value, self:reporter(path), of_batch,
+    name:find("^topic/") ~= nil)
   if declared then
     self.list[#self.list + 1] = {
       name = name,

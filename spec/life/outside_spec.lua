@@ -214,6 +214,23 @@ describe("a worker outside", function()
     assert.is_nil(hand(job, "complete"))
   end)
 
+  it("has the retry rule and the lock of a handler's file that has no function", function()
+    engine:close()
+    engine = engines.private { ["handlers/topic/ocr.lua"] =
+      'return { retry = "R2/PT7M", timeout = "PT9M" }' }
+    local id = make(1)
+    engine:drain()
+    assert.equal("ready", engine:job(id).state)
+    local _, message, code = engine:execute(id)
+    assert.same({ "conflict", 'job %d: workers outside do the jobs of "topic/ocr"' },
+      { code, (message:gsub("%d+", "%%d")) })
+    local job = assert(engine:fetch { worker = "w1", topics = { "ocr" } })[1]
+    assert.equal("2026-01-01T00:09:00.000Z", job.lock_expiration)
+    assert.is_nil(hand(job, "fail", { message = "no paper" }))
+    job = engine:job(id)
+    assert.same({ 1, "2026-01-01T00:07:00.000Z" }, { job.retries, job.due })
+  end)
+
   it("counts against a limit", function()
     make(1)
     make(2)

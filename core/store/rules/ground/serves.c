@@ -40,18 +40,24 @@ static bool serves_deployment(const struct serves *serves, int64_t deployment) {
     return false;
 }
 
+/* The folder has a function for it. */
+static bool serves_name(const struct definitions *handlers, const char *name) {
+    const struct definition *found = definitions_find(handlers, name);
+    return found && !found->outside;
+}
+
 /* Jobs of a process are served by its key, also those of activities that only older versions have.
  */
 static bool serves_handler(const struct definitions *handlers,
                            const struct catalog_definition *definition) {
     return definition->process ? json_object_get(handlers->processes, definition->process) != NULL
-                               : definitions_find(handlers, definition->name) != NULL;
+                               : serves_name(handlers, definition->name);
 }
 
 bool serves_topic(const struct definitions *handlers, const char *topic) {
     char name[JOB_NAME_MAX + 16];
     snprintf(name, sizeof name, "topic/%s", topic);
-    return definitions_find(handlers, name) != NULL;
+    return serves_name(handlers, name);
 }
 
 /* A worker outside asks for topics. An executor serves one whose handler its folder has. */
