@@ -155,7 +155,12 @@ local function starts_by(node, given)
 end
 
 local function starts_for(self, given, found)
+  local versions = {}
   for _, version in pairs(self.latest) do
+    versions[#versions + 1] = version
+  end
+  table.sort(versions)
+  for _, version in ipairs(versions) do
     local graph = self.graphs[version]
     for _, id in ipairs(graph.order) do
       if starts_by(graph.nodes[id], given)

@@ -1,0 +1,242 @@
+-- moonshift/process/instance/meta.lua - types of process instances for editors: options of commands,
+-- rows and filters, as in moonshift/meta.lua. It is never loaded.
+---@meta _
+
+--- Options of `engine:start`.
+---@class moonshift.start_options
+---@field variables? table
+---@field transient? table variables that last until the instance waits
+---@field types? table<string, string> by names of `variables`, kept beside the values
+---@field key? string|integer the business key; an integer is its text
+---@field version? integer the number of a version; else the current one
+---@field tag? string the newest version with this tag
+---@field tenant? string
+---@field unique? boolean refused while an instance of the process and tenant runs with the key
+---@field operations? moonshift.operation[] begins there, not at the start event
+---@field skip_listeners? boolean beside `operations`: no listeners are called
+---@field skip_mappings? boolean beside `operations`: no inputs and outputs are evaluated
+---@field dry_run? boolean beside `operations`, not in a list: nothing is done
+
+--- One operation of `engine:modify_instance`: one of the first four fields says what it does.
+---@class moonshift.operation
+---@field start_before? string an activity; `"x#multiInstanceBody"`: all turns of a repeated one
+---@field start_after? string an activity that one flow leads on from
+---@field start_flow? string a flow
+---@field cancel? string an activity: all instances of it; `"x#2"`: the second one
+---@field in? string the scope in which it starts, where there are several: `"sub#2"`
+---@field variables? table set where their names exist, else in the instance
+---@field local? boolean the variables are its own, or those of the scope that is made for it
+
+--- What an operation would do.
+---@class moonshift.operation_trial
+---@field cancels string[] activities
+---@field begins string[] activities, with the scopes that are made for them
+
+--- Options of `engine:modify_instance`.
+---@class moonshift.modify_options
+---@field skip_listeners? boolean no listeners are called
+---@field skip_mappings? boolean no inputs and outputs are evaluated
+---@field reason? string stays in the history of an instance that ends
+---@field dry_run? boolean nothing is done
+
+--- What a cancellation would end of one instance.
+---@class moonshift.cancel_trial
+---@field instance integer of the one that is meant, of those that it called, of the one that called
+---@field cancels string[] activities
+
+--- Options of `engine:cancel_instance`.
+---@class moonshift.cancel_options
+---@field dry_run? boolean nothing is done
+---@field reason? string stays in the history
+---@field skip_listeners? boolean no listeners are called
+---@field skip_mappings? boolean no outputs are evaluated
+---@field skip_called? boolean the instances that it called go on, without a caller
+
+--- Options of `engine:restart_instance`.
+---@class moonshift.restart_options
+---@field version? integer it must have ended on this version
+---@field into? integer the new one is of this version
+---@field initial? boolean with the variables that it was started with, not its last ones
+---@field no_key? boolean without its business key
+---@field variables? table go before those that it had
+---@field skip_listeners? boolean no listeners are called
+---@field skip_mappings? boolean no inputs and outputs are evaluated
+---@field dry_run? boolean nothing is done
+
+--- Options of `engine:complete`.
+---@class moonshift.variable_options
+---@field transient? table variables that last until the instance waits
+---@field types? table<string, string> by names of the variables, kept beside the values
+
+--- Options of `engine:set_variables`.
+---@class moonshift.set_options
+---@field types? table<string, string> by names of the variables, kept beside the values
+---@field activity? string of the place or scope whose own they are; `"sub#2"` is the second there
+---@field unset? string[] names of variables that are taken away, each where it is seen from there
+
+--- Options of `engine:correlate`: what a receiver must have.
+---@class moonshift.message_options
+---@field key? string|integer of its subscription; an integer is its text
+---@field instance? integer
+---@field token? integer of its subscription, beside `instance`: one of several receivers
+---@field business_key? string|integer
+---@field starts? boolean true: only a start event, also if an instance waits
+---@field all? boolean true: every one that waits, and start events
+---@field variables? table set in the receiver
+---@field transient? table variables of the receiver that last until it waits
+---@field types? table<string, string> by names of `variables`, kept beside the values
+---@field keep? string|number how long it is kept if nothing waits for it
+
+--- The facts of `engine:why_instance`.
+---@class moonshift.instance_facts
+---@field instance moonshift.instance_row
+---@field why moonshift.why_row[] a sentence for each place where it stands
+---@field jobs table[]
+---@field tasks table[]
+---@field subscriptions table[]
+---@field incidents table[] those that are open
+---@field called table[] the instances that it has called
+
+--- What one place of an instance waits for.
+---@class moonshift.why_row
+---@field text string the sentence
+---@field activity string
+---@field token integer its number in the frame
+---@field state string such as "task", "timer", "message", "join", "call"
+---@field job? integer that it waits for
+---@field reason? string why that job has not run, as `engine:why` has it
+---@field task? integer the user task
+---@field called? integer the instance that it has called
+---@field arrived? integer tokens at a join
+---@field needed? integer tokens that a parallel join waits for
+---@field stuck? boolean nothing moves it
+
+--- Options of `engine:suspend_process` and `engine:activate_process`.
+---@class moonshift.process_suspension: moonshift.dry_options
+---@field version? integer this version alone
+---@field include_instances? boolean its instances, too
+---@field at? moonshift.instant a job does it then
+
+--- What `engine:instance` returns; the rows of `engine:instances` and `engine:past_instances` have
+--- the same, without `at` and `state`, and only the past ones `variables`.
+---@class moonshift.instance_row
+---@field id integer
+---@field process string
+---@field version integer
+---@field version_id integer
+---@field key? string the business key
+---@field tenant? string
+---@field root? integer the instance that everything began with, if that is another one
+---@field parent? integer the instance that has called it
+---@field started string
+---@field state string "active", "suspended", or how it ended
+---@field suspended? boolean of one that runs
+---@field suspended_by? string "instance": it itself; "process": with its process
+---@field incidents? integer of one that runs: those that are open
+---@field variables table
+---@field types? table<string, string> those that came with variables, while it runs
+---@field at? table[] where it stands: `token`, `activity`, `state`
+---@field remembered? table[] the same of what has ended and may be taken back
+---@field ended? string
+---@field how? string how it ended: "completed", "terminated", "cancelled"
+---@field reason? string of its cancellation
+---@field removal_time? string when it goes from the history
+
+--- Filters of `engine:processes`.
+---@class moonshift.process_filters
+---@field suspended? boolean
+---@field key? string|string[]
+---@field deployment? integer|integer[]
+
+--- Filters of `engine:versions`.
+---@class moonshift.version_filters
+---@field current? boolean
+---@field suspended? boolean
+---@field id? integer|integer[]
+---@field key? string|string[]
+---@field version? integer|integer[]
+---@field tag? string|string[]
+---@field deployment? integer|integer[]
+
+--- Conditions by the names of variables that a process names in `search`. A condition is a value, a
+--- list of values any of which it may be, or a list of comparisons that must all hold, such as
+--- `{ ">", 100, "<=", 500 }`. The comparisons are `=`, `<>`, `<`, `<=`, `>` and `>=`.
+---@alias moonshift.variable_filters table<string, string|number|boolean|table>
+
+--- Filters of `engine:instances`.
+---@class moonshift.process_instance_filters
+---@field variables? moonshift.variable_filters
+---@field activity? string where it waits with a job, a task or for an event
+---@field suspended? boolean
+---@field stuck? boolean nothing moves one of its tokens any more
+---@field with_incidents? boolean
+---@field started_before? string
+---@field started_after? string
+---@field id? integer|integer[]
+---@field process? string|string[]
+---@field version? integer|integer[]
+---@field version_id? integer|integer[]
+---@field key? string|string[]
+---@field tenant? string|string[]
+---@field root? integer|integer[]
+---@field parent? integer|integer[]
+
+--- Filters of `engine:past_instances`.
+---@class moonshift.past_filters
+---@field variables? moonshift.variable_filters
+---@field started_before? string
+---@field started_after? string
+---@field ended_before? string
+---@field ended_after? string
+---@field id? integer|integer[]
+---@field process? string|string[]
+---@field version? integer|integer[]
+---@field version_id? integer|integer[]
+---@field key? string|string[]
+---@field tenant? string|string[]
+---@field how? string|string[]
+---@field root? integer|integer[]
+---@field parent? integer|integer[]
+
+--- Filters of `engine:trail`.
+---@class moonshift.trail_filters
+---@field instance? integer
+---@field after? string
+---@field before? string
+---@field job? integer|integer[]
+
+--- Filters of `engine:tasks`.
+---@class moonshift.task_filters
+---@field variables? moonshift.variable_filters
+---@field candidate? string a user or a group
+---@field suspended? boolean
+---@field due_before? string
+---@field due_after? string
+---@field id? integer|integer[]
+---@field instance? integer|integer[]
+---@field process? string|string[]
+---@field activity? string|string[]
+---@field name? string|string[]
+---@field assignee? string|string[]
+---@field key? string|string[]
+---@field tenant? string|string[]
+
+--- Filters of `engine:subscriptions`.
+---@class moonshift.subscription_filters
+---@field name? string|string[]
+---@field instance? integer|integer[]
+---@field activity? string|string[]
+---@field starts? boolean start events only, or none
+---@field kind? string|string[]
+---@field key? string|string[]
+---@field process? string|string[]
+
+--- Filters of `engine:kept_messages`.
+---@class moonshift.kept_message_filters
+---@field until_before? string
+---@field until_after? string
+---@field id? integer|integer[]
+---@field name? string|string[]
+---@field key? string|string[]
+---@field instance? integer|integer[]
+---@field business_key? string|string[]
