@@ -22,8 +22,8 @@ local STOCK = {
   ["recalculate-due-date"] = {}, ["set-cycle"] = {}, ["suspend"] = {}, ["activate"] = {},
   ["delete-jobs"] = {}, ["cancel-jobs"] = {}, ["dead-letter"] = {}, ["set-removal-time"] = {},
   ["delete-history"] = {}, ["delete-instances"] = {}, ["suspend-instances"] = {},
-  ["activate-instances"] = {}, ["cancel-instances"] = {}, ["modify"] = {}, ["migrate"] = {}, ["restart"] = {},
-  ["set-variables"] = {}, ["correlate"] = {},
+  ["activate-instances"] = {}, ["cancel-instances"] = {}, ["modify"] = {}, ["migrate"] = {},
+  ["restart"] = {}, ["set-variables"] = {}, ["correlate"] = {},
 }
 local LISTS = { jobs = true, instances = true, past = true } -- whose rows have ids for batches
 

@@ -18,20 +18,6 @@ local function job(entry)
   return (entry:gsub("^timer[%w-]*:", "timer:"))
 end
 
--- Turns of a parallel body that have ended stand in a trace as if they waited in a job.
-local function without_ended(line)
-  if line:find "jobs %[[^%]]*async%-" then
-    return line
-  end
-  return (line:gsub("([%w_]+)(#multiInstanceBody)(%b())", function(at, body, inside)
-    local kept = {}
-    for entry in (inside:sub(2, -2) .. " "):gmatch "(.-) " do
-      kept[#kept + 1] = entry ~= "~" .. at and entry or nil
-    end
-    return at .. body .. "(" .. table.concat(kept, " ") .. ")"
-  end))
-end
-
 -- How what is remembered for a compensation is shown is each engine's own.
 local function subscription(entry)
   return not entry:find "^compensate:" and entry or nil

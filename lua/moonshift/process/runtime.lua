@@ -254,9 +254,9 @@ local function context_of(self)
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
     turns_outside = TURNS_OUTSIDE,
   }
-  for _, name in ipairs { "graph", "version", "version_row", "version_named", "frame", "task", "receivers",
-    "subscribed", "past", "first_of_trail", "body", "turns", "value", "handler", "bean",
-    "script" } do
+  for _, name in ipairs { "graph", "version", "version_row", "version_named", "frame", "task",
+    "receivers", "subscribed", "past", "first_of_trail", "body", "turns", "value", "handler",
+    "bean", "script" } do
     context[name] = function(...)
       return self[name](self, ...)
     end
