@@ -11,12 +11,14 @@ local VALUES = { {}, { 1 }, { x = 1 }, true, false, 1.5, -1, 5, "high", "", func
 -- The arguments before the options of each method that has some; false: the method has none.
 local ENGINE = {
   activate = { 1 }, activate_instance = { "x" }, activate_process = { "p" }, cancel = { 1 },
-  cancel_instance = { 1 }, complete = { 1, {} }, correlate = { "m" }, dead_letter = { 1 },
+  cancel_instance = { 1 }, complete = { 1, {} }, conditions = { {} }, correlate = { "m" },
+  dead_letter = { 1 },
   delete = { 1 }, delete_deployment = { 1 }, drain = {},
   escalate = { 1, "c" }, execute = { 1 }, executors = {},
   recalculate_due = { 1 }, register = { 1 }, resolve = { 1 }, retry = { 1 },
   set_cycle = { 1, "R/PT1H" },
   set_due = { 1, "2030-01-01" }, set_priority = { 1, 5 }, set_retries = { 1, 2 },
+  instance_picture = { 1 }, process_picture = { "p" },
   migrate_instance = { 1, {} }, migration_plan = { "p", 1, 2 }, modify_instance = { 1, {} },
   restart_instance = { 1, {} }, signal = { "s", {} },
   set_variables = { 1, {} }, start = { "p" }, suspend = { 1 }, suspend_instance = { "x" },

@@ -1,5 +1,5 @@
--- moonshift/process/instance/meta.lua - types of process instances for editors: options of commands,
--- rows and filters, as in moonshift/meta.lua. It is never loaded.
+-- moonshift/process/instance/meta.lua - types of process instances for editors, as in
+-- moonshift/meta.lua: options of commands, rows and filters. It is never loaded.
 ---@meta _
 
 --- Options of `engine:start`.
