@@ -85,9 +85,9 @@ local function is_table_of(keys, value, report, outside)
   return true
 end
 
--- read(value, report, of_batch) -> a table with `run` and the declared fields; nil if it has no
--- shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
--- outside: workers outside may do its jobs, and `run` may be absent.
+-- read(value, report, of_batch, outside) -> a table with `run` and the declared fields; nil if it has
+-- no shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
+-- outside: workers outside may do its jobs, and `run` may be absent: then `outside` is true.
 function definition.read(value, report, of_batch, outside)
   local keys = of_batch and BATCH_KEYS or KEYS
   if type(value) == "function" then
@@ -100,6 +100,7 @@ function definition.read(value, report, of_batch, outside)
     declared[key] = value[key]
   end
   declared.run = of_batch and with_ids(value.run) or value.run
+  declared.outside = outside and not value.run or nil
   return declared
 end
 
@@ -283,7 +284,7 @@ function definition.settle(name, file, declared, context, report)
     invocations = check("invocations", check_invocations),
     rate = check("rate", check_rate),
     properties = check("properties", check_properties) or {},
-    outside = not declared.run or nil,
+    outside = declared.outside,
   }
   local key = unique.settle(row, check, file)
   local functions = {

@@ -214,6 +214,20 @@ describe("a worker outside", function()
     assert.is_nil(hand(job, "complete"))
   end)
 
+  it("has no job of an activity whose handler the folder lacks", function()
+    local process = 'local p = require "moonshift.process"\n'
+      .. 'return { p.step "s" { run = "elsewhere", async = true } }\n'
+    local called = 0
+    engine:close()
+    engine = testing.engine { scripts = engines.folder { ["processes/p.lua"] = process },
+      missing = function()
+        called = called + 1
+      end }
+    assert(engine:start "p")
+    assert.is_nil((select(2, engine:execute(engine:jobs():list()[1].id))))
+    assert.equal(1, called)
+  end)
+
   it("has the retry rule and the lock of a handler's file that has no function", function()
     engine:close()
     engine = engines.private { ["handlers/topic/ocr.lua"] =
