@@ -80,6 +80,7 @@
     FIELD(parent,          ID,     NULL,              MADE,   parent,          OTHER, NEVER)   \
     FIELD(business_key,    TEXT,   NULL,              MADE,   business_key,    OTHER, NEVER)   \
     FIELD(kept,            TEXT,   NULL,              MADE,   kept,            OTHER, NEVER)   \
+    FIELD(printed,         TEXT,   NULL,              MADE,   printed,         OTHER, NEVER)   \
     FIELD(followed,        FLAG,   NULL,              MADE,   followed,        OTHER, NEVER)
 
 /* What only a creator says: members of struct job_spec. It decides about the creation, and is no

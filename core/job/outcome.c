@@ -1,5 +1,7 @@
 #include "job/outcome.h"
+#include "base/json.h"
 #include <stdlib.h>
+#include <string.h>
 
 const struct outcome_traits outcome_traits[] = {
     [OUTCOME_SUCCESS] = {"successful", .ends = true, .keeps = true, .counts = true},
@@ -22,6 +24,33 @@ struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
     outcome->retries = job->retries;
     outcome->took = -1;
     return outcome;
+}
+
+char *outcome_lines_text(const struct outcome_line *line) {
+    json_t *list = line ? json_array() : NULL;
+    for (; list && line; line = line->next)
+        json_array_append_new(list, json_pack("[Is]", (json_int_t)line->at, line->text));
+    char *text = list ? json_write(list, NULL) : NULL;
+    json_decref(list);
+    return text;
+}
+
+struct outcome_line *outcome_lines_read(const char *text) {
+    struct outcome_line *first = NULL, **end = &first;
+    json_t *list = text ? json_loads(text, 0, NULL) : NULL, *entry;
+    size_t i;
+    json_array_foreach(list, i, entry) {
+        const char *said = json_string_value(json_array_get(entry, 1));
+        struct outcome_line *line = said ? calloc(1, sizeof *line) : NULL;
+        if (!line)
+            break;
+        *line = (struct outcome_line){.at = json_integer_value(json_array_get(entry, 0)),
+                                      .text = strdup(said)};
+        *end = line;
+        end = &line->next;
+    }
+    json_decref(list);
+    return first;
 }
 
 void outcome_lines_free(struct outcome_line *line) {

@@ -111,6 +111,11 @@ void outcome_free(struct outcome *outcome);
 void outcome_forget(struct outcome *outcome);
 void outcome_free_list(struct outcome *outcome);
 void outcome_lines_free(struct outcome_line *line);
+/* The lines as a text, for a job that is walked again and calls its handlers no more. The caller
+ * frees it. NULL: there are none, or no memory. */
+char *outcome_lines_text(const struct outcome_line *line);
+/* The lines of such a text; NULL: none, or no memory. */
+struct outcome_line *outcome_lines_read(const char *text);
 
 /* The run has ended now. */
 void outcome_end(struct outcome *outcome, const struct clock *clock);

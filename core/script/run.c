@@ -344,6 +344,14 @@ static void forget_raised(struct script *script) {
     script->raised = LUA_NOREF;
 }
 
+/* What the handlers of an earlier walk have printed stands before what is printed now. */
+static void lines_begin(struct run *run) {
+    run->outcome->lines = outcome_lines_read(run->outcome->job->printed);
+    for (run->last_line = &run->outcome->lines; *run->last_line;
+         run->last_line = &(*run->last_line)->next)
+        run->line_count++;
+}
+
 struct outcome *script_run(struct script *script, struct job *job, time_ms now, time_ms at) {
     struct outcome *outcome = outcome_new(job, OUTCOME_SUCCESS);
     if (!outcome)
@@ -360,11 +368,11 @@ struct outcome *script_run(struct script *script, struct job *job, time_ms now, 
     struct run run = {.script = script,
                       .outcome = outcome,
                       .last_created = &outcome->created,
-                      .last_line = &outcome->lines,
                       .snooze = TIME_NONE,
                       .handler = walks ? script->walk : script->plans[found].handler,
                       .walks = walks};
     const char *mute = script->mute;
+    lines_begin(&run);
     script->run = &run;
     script->mute = walks ? WALK_MUTE : NULL;
     script->call = NULL;

@@ -100,6 +100,20 @@ describe("turns that read and write one variable", function()
     end)
   end
 
+  -- Their units are behind each other, and are walked again without a call.
+  it("have what their handlers have printed in the log", function()
+    place.write("handlers/say.lua", 'return function() print "said" end\n')
+    place.write("processes/talk.lua", [[
+local p = require "moonshift.process"
+return { p.step "talk" { run = "say", async = true, exclusive = false,
+  each = { times = 20, parallel = true } } }
+]])
+    start "talk"
+    place.moonshift("run", "-C", place.path, "--drain", "--workers", "4")
+    local log = place.moonshift("log", "--json", "--handler", "process/talk/talk", "--limit", "1000")
+    assert.equal(INSTANCES * TURNS, select(2, log:gsub('"said"', "")))
+  end)
+
   -- A handler that reads and writes a variable. In each call it waits for a dozen jobs that set the
   -- variable: some of them are written, if they may be.
   local function against_marks(text)

@@ -71,8 +71,8 @@ describe("a store", function()
     end)
 
     it("says why it cannot have it while somebody reads", function()
-      local held = io.popen(("sqlite3 %s 'BEGIN' 'SELECT count(*) FROM job' '.shell cat'"):format(
-        path), "w")
+      local held = io.popen(("sqlite3 -cmd '.timeout 60000' %s 'BEGIN'"
+        .. " 'SELECT count(*) FROM job' '.shell cat'"):format(path), "w")
       process.await("a reader", 20, function()
         local status = process.run(("sqlite3 %s 'BEGIN EXCLUSIVE' 'COMMIT'"):format(path))
         return status ~= 0

@@ -18,7 +18,7 @@ describe("a job as users see it", function()
       category = rules.null, tenant = rules.null, unique = rules.null, batch = rules.null,
       suspended = false, suspended_by = rules.null, state = "ready", message = rules.null,
       failed_activity = rules.null, rev = job.rev, zone = rules.null, misfire = rules.null,
-      schedule = rules.null, conflicts = 0,
+      schedule = rules.null, conflicts = 0, topic = rules.null,
     }, job)
     place.clean()
   end)

@@ -204,6 +204,7 @@ static const struct filter job_filters[] = {
 #define BY_parent NULL
 #define BY_business_key NULL
 #define BY_kept NULL
+#define BY_printed NULL
 #define BY_followed NULL
 #define SORT_FIND(member, column) "j." #column
 #define SORT_SORT(member, column) "j." #column

@@ -180,18 +180,22 @@ static bool tasks_may(struct store *store, const struct unit *unit, struct error
     return true;
 }
 
-/* The job with the frame as it is and with what its handlers did, to be walked again. */
+/* The job with the frame as it is and with what its handlers did and printed, to be walked again.
+ */
 static enum unit_guarded unit_renew(struct store *store, struct outcome *outcome,
                                     struct error *error) {
     struct job newer = *outcome->job;
-    newer.kept = outcome->unit->kept;
     enum answer may = newer.id ? lane_insist(store, outcome, &newer, error) : YES;
     if (may != YES)
         return may == NO ? UNIT_WAITS : UNIT_FAILED;
+    char *printed = outcome_lines_text(outcome->lines);
+    newer.kept = outcome->unit->kept;
+    newer.printed = printed;
     newer.frame = newer.around = NULL; /* those that it has are old, also if there are none now */
     newer.frame_rev = 0;
     job_free(outcome->newer);
     outcome->newer = job_copy(&newer);
+    free(printed);
     if (!outcome->newer)
         db_no_memory(&store->db, error);
     return outcome->newer && frames_attach(store, &outcome->newer, error) ? UNIT_BEHIND
