@@ -39,10 +39,11 @@ static void by_failure(struct contract *c) {
     EXPECT(open_of(c, id) == 0 && contract_number(c, "SELECT count(*) FROM incident") == 1);
 }
 
-/* Runs that end together; the third one fails for good. */
-static bool end_together(struct contract *c, struct job *jobs, int64_t *dead) {
-    enum { RUNS = 9 };
-    struct outcome list[RUNS];
+enum { RUNS = 9 };
+
+/* Runs that end together; the third one fails for good. The list is read until the commit. */
+static bool end_together(struct contract *c, struct job *jobs, struct outcome list[RUNS],
+                         int64_t *dead) {
     enum settled settled = SETTLED;
     int count = 0;
     for (; jobs && count < RUNS; jobs = jobs->next, count++)
@@ -63,14 +64,15 @@ static bool end_together(struct contract *c, struct job *jobs, int64_t *dead) {
 }
 
 static void together(struct contract *c) {
+    struct outcome list[RUNS];
     struct job *jobs = NULL;
     int count = 0;
     bool more = false;
     int64_t dead = 0;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < RUNS; i++)
         EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(store_acquire(c->store, &everything, NOW, &jobs, &count, &more, &c->error));
-    EXPECT(begin(c, STORE_TURN) && end_together(c, jobs, &dead) && set_retries(c, dead, 2));
+    EXPECT(begin(c, STORE_TURN) && end_together(c, jobs, list, &dead) && set_retries(c, dead, 2));
     EXPECT(store_commit(c->store, &c->error));
     job_free_list(jobs);
     EXPECT(open_of(c, dead) == 0 && contract_number(c, "SELECT count(*) FROM incident") == 1);

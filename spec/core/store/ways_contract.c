@@ -159,8 +159,10 @@ static bool turn(struct contract *c, struct ends *ends, int from, int to) {
 }
 
 static void forget(struct ends *ends) {
-    for (int i = 0; i < ALL; i++)
+    for (int i = 0; i < ALL; i++) {
         job_free(ends->list[i].job);
+        job_free(ends->list[i].newer);
+    }
 }
 
 /* ---- what is written ---- */

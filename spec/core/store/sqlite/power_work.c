@@ -24,6 +24,8 @@ const struct acquire work_everything = {.want = 6,
 
 /* What the loop does with its hands full: outcomes, timers, new locks, in one transaction. */
 struct turn {
+    struct outcome outcomes[LIFE_HELD];
+    struct job_spec children[LIFE_HELD];
     bool success; /* of every run */
     bool ended[LIFE_HELD];
     struct job *taken;
@@ -146,34 +148,34 @@ static bool turn_told(struct life *life, const struct outcome *outcome) {
     return true;
 }
 
-/* `child`: room for what it creates. */
+/* `outcome` and `child`, room for what it creates, are read until the commit. */
 static bool turn_settle(struct life *life, struct store *store, struct job *job, bool success,
-                        struct job_spec *child) {
+                        struct outcome *outcome, struct job_spec *child) {
+    static char message[] = "not today";
     enum settled settled = SETTLED_STALE;
     *child = (struct job_spec){.job = {.handler = "child",
                                        .due = TIME_NONE,
                                        .retries = 2,
                                        .lane = job->lane,
                                        .exclusive = job->lane != NULL}};
-    char message[] = "not today";
-    struct outcome outcome = {.job = job,
-                              .lane_ends = true,
-                              .lane_token = job->token,
-                              .started = life->now,
-                              .ended = life->now,
-                              .due = TIME_NONE,
-                              .message = message};
-    outcome.effects = turn_effects(life, store, job);
-    if (!outcome.effects && strncmp(job->handler, COMMAND_RESERVED, strlen(COMMAND_RESERVED)) == 0)
+    *outcome = (struct outcome){.job = job,
+                                .lane_ends = true,
+                                .lane_token = job->token,
+                                .started = life->now,
+                                .ended = life->now,
+                                .due = TIME_NONE,
+                                .message = message};
+    outcome->effects = turn_effects(life, store, job);
+    if (!outcome->effects && strncmp(job->handler, COMMAND_RESERVED, strlen(COMMAND_RESERVED)) == 0)
         return error_no_memory(&life->error);
-    turn_draw(life, &outcome, success);
-    if (outcome.kind == OUTCOME_SUCCESS && !success && !outcome.effects && !lot(life, 4))
-        outcome.created = child;
-    if (outcome.kind != OUTCOME_FAILURE)
-        outcome.message = NULL;
-    bool done = store_settle(store, &outcome, life->now, &settled, &life->error);
-    json_decref(outcome.effects);
-    return done && (settled == SETTLED_STALE || turn_told(life, &outcome));
+    turn_draw(life, outcome, success);
+    if (outcome->kind == OUTCOME_SUCCESS && !success && !outcome->effects && !lot(life, 4))
+        outcome->created = child;
+    if (outcome->kind != OUTCOME_FAILURE)
+        outcome->message = NULL;
+    bool done = store_settle(store, outcome, life->now, &settled, &life->error);
+    json_decref(outcome->effects);
+    return done && (settled == SETTLED_STALE || turn_told(life, outcome));
 }
 
 static struct turn turn;
@@ -183,7 +185,6 @@ void work_turn_begin(bool success) {
 }
 
 bool work_turn(struct life *life, struct store *store) {
-    struct job_spec children[LIFE_HELD];
     int count = 0;
     bool more = false;
     bool offers = life->held_count < LIFE_HELD / 2 && lot(life, 2);
@@ -193,7 +194,8 @@ bool work_turn(struct life *life, struct store *store) {
     bool fine = true;
     for (int i = 0; fine && i < life->held_count; i++)
         if ((turn.ended[i] = turn.success || lot(life, 4) > 0))
-            fine = turn_settle(life, store, life->held[i], turn.success, &children[i]);
+            fine = turn_settle(life, store, life->held[i], turn.success, &turn.outcomes[i],
+                               &turn.children[i]);
     fine = fine && store_settle_end(store, &life->error) &&
            store_promote(store, life->now, 50, &count, &life->error);
     turn.taken = turn.capacity.jobs;
