@@ -135,6 +135,23 @@ static void uncreated_say(const struct receipt *receipt) {
                 (long long)receipt->kept, (long long)receipt->replaced);
 }
 
+int64_t receipt_job(const struct receipt *receipt) {
+    return first_id(receipt);
+}
+
+bool receipt_print_result(const struct receipt *receipt, json_t *result, struct error *error) {
+    if (receipt->json)
+        return output_json(json_pack("{sI ss so}", "id", (json_int_t)first_id(receipt), "outcome",
+                                     creation_name(single_creation(receipt)), "result",
+                                     result ? result : json_null()),
+                           error);
+    uncreated_say(receipt);
+    bool none = !result || json_is_null(result);
+    if (none)
+        json_decref(result);
+    return none || output_json(result, error);
+}
+
 static json_t *ids_array(const struct receipt *receipt) {
     json_t *ids = json_array();
     for (size_t i = 0; i < receipt->run_count; i++)

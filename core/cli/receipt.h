@@ -36,6 +36,13 @@ void receipt_change(struct receipt *receipt, size_t *run, size_t *at, size_t pla
 json_t *receipt_answer(const struct receipt *receipt);
 bool receipt_take(struct receipt *receipt, const json_t *answer, struct error *error);
 
+/* The one job that was asked for. */
+int64_t receipt_job(const struct receipt *receipt);
+
+/* Says that the one job was kept or replaced, if so, and prints its result. Takes the result over.
+ */
+bool receipt_print_result(const struct receipt *receipt, json_t *result, struct error *error);
+
 /* To standard output. */
 bool receipt_print(struct receipt *receipt, struct error *error);
 void receipt_clear(struct receipt *receipt);

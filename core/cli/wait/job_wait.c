@@ -171,15 +171,31 @@ static bool wait_all(struct wait *wait, time_ms until, struct error *error) {
     return false;
 }
 
+/* Of the run that has succeeded. NULL: none. */
+static json_t *result_of(struct engine *engine, int64_t id) {
+    struct error ignored = {0};
+    json_t *question = json_pack("{s{sI ss} si}", "filters", "job", (json_int_t)id, "outcome",
+                                 "successful", "limit", 1);
+    json_t *rows = question ? engine_ask(engine, ASK_LOG, question, &ignored) : NULL;
+    json_t *result = json_incref(json_object_get(json_array_get(rows, 0), "result"));
+    json_decref(question);
+    json_decref(rows);
+    return result;
+}
+
 bool job_wait_one(const struct cli *cli, struct engine *engine, int64_t id, time_ms until,
-                  json_t **ending, struct error *error) {
+                  json_t **result, struct error *error) {
     struct wait wait = {.cli = cli,
                         .engine = engine,
                         .ended = json_array(),
                         .pending = json_pack("[I]", (json_int_t)id),
-                        .quiet = true};
+                        .quiet = true,
+                        .looked = true};
     bool fine = wait.pending && wait.ended && wait_all(&wait, until, error);
-    *ending = fine ? json_incref(json_array_get(wait.ended, 0)) : NULL;
+    const json_t *ending = json_array_get(wait.ended, 0);
+    if (fine && !is_text(ending, "outcome", "successful"))
+        fine = error_set(error, ERROR_FAILED, "%s", json_text(ending, "text"));
+    *result = fine ? result_of(engine, id) : NULL;
     json_decref(wait.pending);
     json_decref(wait.ended);
     return fine;

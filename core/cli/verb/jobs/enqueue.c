@@ -6,6 +6,7 @@
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
 #include "cli/verb/jobs/bulk.h"
+#include "cli/wait/job_wait.h"
 #include "cli/words/moment.h"
 #include "engine/intake.h"
 #include "job/store_url.h"
@@ -51,6 +52,8 @@ static const struct flag enqueue_flags[] = {
     {"--skip-bad", NULL, "with --from: list bad lines and write the rest", FLAG_MANY},
     {"--ids", NULL, "print every id"},
     {"--request", "KEY", "asking again with the same key and content is harmless: the same answer"},
+    {"--wait", NULL, "wait for the end of the job, and print its result", FLAG_ONE},
+    TIMEOUT_FLAG,
     {0},
 };
 
@@ -316,6 +319,18 @@ static bool request_check(const struct flags *flags, struct error *error) {
                      JOB_NAME_MAX);
 }
 
+/* Only one job has a result, and only a job that does not repeat has an end. */
+static bool wait_check(const struct flags *flags, time_ms *until, struct error *error) {
+    static const char *const others[] = {"--count", "--cycle", "--ids"};
+    bool waits = flags_has(flags, "--wait");
+    for (size_t i = 0; waits && i < sizeof others / sizeof *others; i++)
+        if (flags_has(flags, others[i]))
+            return error_set(error, ERROR_USAGE, "--wait and %s: expected one of them", others[i]);
+    if (!waits && flags_has(flags, "--timeout"))
+        return error_set(error, ERROR_USAGE, "--timeout: expected --wait with it");
+    return job_wait_until(flags, until, error);
+}
+
 static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engine *engine,
                          struct receipt *receipt, struct error *error) {
     if (flags_has(flags, "--from"))
@@ -370,17 +385,30 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
     return engine ? engine : engine_without_folder(cli, flags, error);
 }
 
+/* With --wait, of the job's end. */
+static bool answer(const struct cli *cli, const struct flags *flags, struct engine *engine,
+                   struct receipt *receipt, time_ms until, struct error *error) {
+    struct error late = {0};
+    json_t *result = NULL;
+    bool waits = flags_has(flags, "--wait");
+    if (waits && !job_wait_one(cli, engine, receipt_job(receipt), until, &result, error))
+        return false;
+    bool fine =
+        waits ? receipt_print_result(receipt, result, &late) : receipt_print(receipt, &late);
+    return fine || error_set(error, late.code, "%s", late.text);
+}
+
 static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct receipt receipt = {0};
     struct engine *engine = NULL;
+    time_ms until;
     receipt_start(&receipt, cli, flags);
     bool fine = usage_check(flags, error) && request_check(flags, error) &&
-                (engine = engine_make(cli, flags, error));
+                wait_check(flags, &until, error);
+    fine = fine && (engine = engine_make(cli, flags, error));
     fine = fine && jobs_enqueue(cli, flags, engine, &receipt, error);
-    struct error late = {0};
     CRASH_POINT("enqueue_answered");
-    if (fine && !receipt_print(&receipt, &late))
-        fine = error_set(error, late.code, "%s", late.text);
+    fine = fine && answer(cli, flags, engine, &receipt, until, error);
     engine_close(engine);
     receipt_clear(&receipt);
     return fine;
@@ -389,7 +417,9 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
 const struct cli_command enqueue_commands[] = {
     {"enqueue", "HANDLER [PAYLOAD | -] [--at TIME | --in SPAN] [--cycle CYCLE] … | --from FILE",
      "create jobs",
-     "PAYLOAD is JSON; - reads it from standard input. Prints the id, once the job is on disk.",
+     "PAYLOAD is JSON; - reads it from standard input. Prints the id, once the job is on disk. "
+     "With "
+     "--wait prints the result, and ends with 1 if the job has not succeeded.",
      enqueue_flags, 0, 2, false, false, enqueue_run},
     {0},
 };

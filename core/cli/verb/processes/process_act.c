@@ -66,31 +66,14 @@ struct engine *process_act_engine(struct cli *cli, const struct flags *flags, bo
     return setup_open(cli, begins && cli->folder ? STORE_CREATE : STORE_WRITE, true, error);
 }
 
-/* The instance that a job has begun; 0: the store keeps no history of it. */
-static int64_t begun_by(struct engine *engine, int64_t job) {
-    struct error ignored = {0};
-    json_t *question = json_pack("{s{sI ss} si}", "filters", "job", (json_int_t)job, "outcome",
-                                 "successful", "limit", 1);
-    json_t *rows = question ? engine_ask(engine, ASK_LOG, question, &ignored) : NULL;
-    int64_t id = json_integer_value(json_object_get(json_array_get(rows, 0), "result"));
-    json_decref(question);
-    json_decref(rows);
-    return id;
-}
-
-/* Waits for the job, and says why it failed. */
+/* Waits for the job. The result of one that begins an instance is the instance's id. */
 static bool order_await(const struct cli *cli, struct engine *engine, struct process_done *done,
                         time_ms until, struct error *error) {
-    json_t *ending = NULL;
-    if (!job_wait_one(cli, engine, done->job, until, &ending, error))
-        return false;
-    const char *outcome = json_string_value(json_object_get(ending, "outcome"));
-    const char *text = json_string_value(json_object_get(ending, "text"));
-    bool fine = (outcome && strcmp(outcome, "successful") == 0) ||
-                error_set(error, ERROR_FAILED, "%s", text ? text : "");
-    json_decref(ending);
+    json_t *result = NULL;
+    bool fine = job_wait_one(cli, engine, done->job, until, &result, error);
     if (fine && !done->instance)
-        done->instance = begun_by(engine, done->job);
+        done->instance = json_integer_value(result);
+    json_decref(result);
     return fine;
 }
 

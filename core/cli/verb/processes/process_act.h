@@ -3,13 +3,12 @@
 #define MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_ACT_H
 
 #include "cli/command.h"
+#include "cli/wait/job_wait.h"
 
 #define VARIABLES_FLAG                                                                             \
     { "--variables", "JSON", "an object with their values; name=value goes before it", FLAG_ONE }
 #define WAY_FLAGS                                                                                  \
-    {"--wait", NULL, "let a job do it, and wait for its end", FLAG_ONE},                           \
-        {"--timeout", "SPAN", "with --wait: give up after this span (30s, 5m, PT5M, or seconds)"}, \
-    {                                                                                              \
+    {"--wait", NULL, "let a job do it, and wait for its end", FLAG_ONE}, TIMEOUT_FLAG, {           \
         "--now", NULL, "here, if need be by the handlers of the store's deployment"                \
     }
 #define ELSEWHERE                                                                                  \

@@ -97,3 +97,69 @@ end }
     assert.equal("4 moonshift: no job 7\n", code .. " " .. errors)
   end)
 end)
+
+describe("enqueue --wait", function()
+  local place, pid
+
+  before_each(function()
+    place = executors.at(program.place {
+      ["handlers/add.lua"] = [[
+return { retries = 1, run = function(job)
+  if job.payload.bad then error("no number", 0) end
+  return { sum = job.payload.a + job.payload.b }
+end }
+]],
+      ["handlers/quiet.lua"] = "return function() end\n",
+    })
+    pid = nil
+  end)
+
+  after_each(function()
+    if pid then
+      place.stop(pid)
+    end
+    place.clean()
+  end)
+
+  local function enqueued(...)
+    local status, output, errors = place.run("enqueue", ...)
+    return ("%d %s%s"):format(status, output, errors)
+  end
+
+  it("prints the result and ends by the outcome", function()
+    place.run("enqueue", "quiet", "--count", "200")
+    pid = place.executor("--workers", "3")
+    assert.equal('0 {"sum":3}\n', enqueued("add", '{"a":1,"b":2}', "--wait"))
+    assert.equal("0 ", enqueued("quiet", "--wait"))
+    assert.match('^0 {"id":%d+,"outcome":"created","result":{"sum":3}}\n$',
+      enqueued("add", '{"a":1,"b":2}', "--wait", "--json"))
+    assert.match('^0 {"id":%d+,"outcome":"created","result":null}\n$',
+      enqueued("quiet", "--wait", "--json"))
+    assert.match("^1 moonshift: job %d+ has no retries left .*: no number\n$",
+      enqueued("add", '{"bad":true}', "--wait"))
+  end)
+
+  it("waits for a job that was there", function()
+    place.run("enqueue", "add", '{"a":1,"b":2}', "--unique", "sum")
+    local function both(...)
+      return enqueued("add", '{"a":1,"b":2}', "--unique", "sum", "--wait", ...),
+        enqueued("add", '{"a":3,"b":4}', "--request", "once", "--wait", ...)
+    end
+    local kept, asked = both("--timeout", "0")
+    assert.match("^1 .*time is up: 1 job has not ended, job %d+ first", kept)
+    assert.match("^1 .*time is up: 1 job has not ended, job %d+ first", asked)
+    pid = place.executor("--workers", "2")
+    assert.equal('0 {"sum":7}\n', select(2, both()))
+    assert.equal('0 {"sum":7}\n', select(2, both()))
+  end)
+
+  it("is about one job that ends", function()
+    for _, other in ipairs { "--count 2", "--cycle R/PT1H", "--ids" } do
+      local flag, value = other:match("(%S+) ?(.*)")
+      assert.equal(("2 moonshift: --wait and %s: expected one of them\n"):format(flag),
+        enqueued("quiet", "--wait", flag, value ~= "" and value or nil))
+    end
+    assert.equal("2 moonshift: --timeout: expected --wait with it\n",
+      enqueued("quiet", "--timeout", "5"))
+  end)
+end)
