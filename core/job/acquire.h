@@ -34,10 +34,11 @@ struct acquire {
     bool unread;          /* plain jobs may be locked unread: the caller reads them afterwards */
     bool by_priority;     /* higher first */
     bool prefer_timers;
-    bool by_due_date;                   /* oldest first, by due date or creation */
-    bool ensure_due_date;               /* jobs without a due date are not taken */
-    bool deployment_aware;              /* only jobs of registered deployments, or of none */
-    time_ms aging;                      /* one priority point per so many ms waited; 0: off */
+    bool by_due_date;      /* oldest first, by due date or creation */
+    bool ensure_due_date;  /* jobs without a due date are not taken */
+    bool drains;           /* say whether a limit or a rate alone holds something back */
+    bool deployment_aware; /* only jobs of registered deployments, or of none */
+    time_ms aging;         /* one priority point per so many ms waited; 0: off */
     const struct definitions *handlers; /* only jobs whose handler is here; NULL: all */
     const json_t *categories;           /* array of texts; NULL: all */
     const json_t *topics;               /* of a worker outside: jobs of these alone; NULL: it is an

@@ -15,7 +15,7 @@ struct executor_options {
                         all; the first loop runs in the thread that calls executor_run */
     bool interrupts; /* SIGURG is ours, as in the program (which it goes without saying) */
     bool watched;    /* its folders count always, what handlers print is in the log at once */
-    bool drain;      /* end when nothing is due and nothing runs in any engine */
+    bool drain;      /* end when nothing can be taken any more and nothing runs in any engine */
     void (*tick)(void *arg); /* once a second, or NULL */
     void *arg;
     void (*begins)(void *arg, const struct job *job); /* see pool.h; may be NULL */

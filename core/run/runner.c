@@ -135,7 +135,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
     runner->next = turn->next;
     runner->again = turn->again || (runner->paused && !turn->acquiring);
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
-                      !turn->outbox && !turns_pending(runner->turns) &&
+                      !turn->held && !turn->outbox && !turns_pending(runner->turns) &&
                       turn->next > clock_now(runner->options.clock);
     if (turn->written) {
         runner->written = runner->changed = runner->heard = true;
@@ -239,6 +239,7 @@ static void take_turn(struct runner *runner, time_ms now) {
     if (now < runner->retry_at || runner->gathers)
         return;
     struct turn turn = {.quiet = !runner->rang && !runner->paused,
+                        .drains = runner->options.drain,
                         .grace = runner->options.drain ? 0 : MISSING_GRACE,
                         .requests = runner->requests};
     turn.outcomes = client_outcomes(runner->client);

@@ -22,26 +22,24 @@ struct turns {
     struct care care;
     struct outcomes outcomes;
     struct metrics metrics;
+    struct store_acquire_stats met; /* by the last look */
     struct ready_hint hint;
     time_ms next; /* what the store said last */
     time_ms wall; /* when the last turn was planned */
     struct lease lease;
-    time_ms dead_seen;   /* monotonic; last look for dead executors */
-    time_ms flushed;     /* monotonic */
-    time_ms missed_seen; /* monotonic; last look for missing handlers */
-    time_ms missed_next; /* when to ask again: some are, but not for long enough yet */
-    int taken;           /* jobs of an acquisition, a moving mean */
-    bool starved;        /* a job with a rate waits for a worker */
-    bool draining;       /* told to take nothing more */
-    bool deaf;           /* no bell can ring for it, although others may write to its file */
-    bool published;      /* the store knows which handlers are served */
+    time_ms flushed;                /* monotonic */
+    time_ms dead_seen, missed_seen; /* monotonic; last looks for executors, for handlers */
+    time_ms missed_next;            /* when to ask again: some are, but not for long enough yet */
+    int taken;                      /* jobs of an acquisition, a moving mean */
+    bool draining;                  /* told to take nothing more */
+    bool deaf;      /* no bell can ring for it, although others may write to its file */
+    bool published; /* the store knows which handlers are served */
 };
 
 /* The plan and the findings of the open turn. */
 struct work {
     time_ms now, at; /* wall clock, monotonic */
-    bool requests, settles, reaps, looks, renews, flushes, misses;
-    bool probes;
+    bool requests, settles, reaps, looks, renews, flushes, misses, probes;
     int rows; /* that it may deal with */
     bool lapsed;
     bool begun;    /* its transaction was: what fails before that is no row's fault */
@@ -192,7 +190,7 @@ static bool plan(struct turns *turns, const struct turn *turn, struct work *work
     work->flushes = turns->metrics.dirty && work->at - turns->flushed >= SECOND;
     store_alive(turns->store, work->now);
     bool changed = store_has_changes(turns->store); /* asked in any case: the bell is emptied */
-    bool fed = turns->starved && (turn->idle > 0 || turn->horizon.soon > 0);
+    bool fed = turns->met.starved && (turn->idle > 0 || turn->horizon.soon > 0);
     bool back = work->now < turns->wall; /* the wall clock was set back: dates may be due earlier */
     turns->wall = work->now;
     if (changed || !turn->quiet || fed || back || work->now >= turns->next)
@@ -231,6 +229,7 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
     /* To read the rows of a few jobs behind the commit takes longer than to read them along. */
     turns->acquire.unread = turns->taken >= MANY && store_contended(turns->store);
     turns->acquire.horizon = turn->horizon;
+    turns->acquire.drains = turn->drains;
     turns->acquire.idle = turn->idle - (turn->room - work->capacity.room); /* some are pre-locked */
     if (!store_acquire(turns->store, &turns->acquire, work->now, &work->jobs, &work->count,
                        &work->more, error))
@@ -403,11 +402,11 @@ static void tell_reaped(const struct store_reaped *reaped) {
 static void looked(struct turns *turns, struct turn *turn, const struct work *work) {
     turn->promoted = work->promoted;
     turn->acquired = work->count;
-    struct store_acquire_stats met = store_acquire_stats(turns->store);
-    turns->starved = met.starved;
-    back_off_looked(&turns->back_off, turns->settings, work->asked, work->count, met, work->at);
-    if (met.lock_failures)
-        metrics_add(&turns->metrics, 0, METRIC_LOCK_FAILURES, met.lock_failures);
+    turns->met = store_acquire_stats(turns->store);
+    back_off_looked(&turns->back_off, turns->settings, work->asked, work->count, turns->met,
+                    work->at);
+    if (turns->met.lock_failures)
+        metrics_add(&turns->metrics, 0, METRIC_LOCK_FAILURES, turns->met.lock_failures);
     metrics_add(&turns->metrics, 0, METRIC_ACQUISITIONS, work->asked > 0);
     if (work->count > 0)
         count_acquired(&turns->metrics, turn->items);
@@ -577,7 +576,8 @@ bool turns_take(struct turns *turns, struct turn *turn, struct error *error) {
         turn->again = false;
         turn->next = earlier(turn->next, work.now + turns->back_off.held - work.at);
     }
-    turn->starved = turns->starved && !back_off_holds(&turns->back_off, clock_monotonic());
+    turn->held = turns->met.held;
+    turn->starved = turns->met.starved && !back_off_holds(&turns->back_off, clock_monotonic());
     turn->draining = turns->draining;
     turn->outbox = store_outbox_waits(turns->store);
     return true;

@@ -22,6 +22,7 @@ struct turn {
     bool acquiring;           /* false while stopping or paused */
     bool following;           /* follow-ups may be locked even where `acquiring` is false */
     bool leaving;             /* what waits for a lane is given back: no turn may follow */
+    bool drains;              /* say what a limit or a rate alone holds back */
     bool quiet;               /* no bell rang since the last turn: look only if work is known of */
     time_ms grace;            /* a handler that no executor serves is reported after so long */
     struct job_requests
@@ -33,6 +34,7 @@ struct turn {
     bool again; /* work was left behind for lack of room or bounds: turn again when there is room */
     bool left;  /* after a probe: something is ready that was not acquired: */
     struct sort_key best; /* the best of it */
+    bool held;            /* a ready job waits for nothing but its limit or its rate */
     bool starved;         /* a job with a rate could start, but no worker is idle for it */
     bool written;         /* a transaction was committed */
     double commit;        /* ms that it took to commit it */

@@ -357,6 +357,7 @@ struct store_acquire_stats {
     int lock_failures; /* candidates that another writer changed meanwhile */
     int levels;        /* priority levels compared, where levels are compared one by one */
     bool starved;      /* a job with a rate could start, but no worker is idle for it */
+    bool held;         /* asked by acquire.drains: only a limit or a rate kept something ready */
 };
 static inline struct store_acquire_stats store_acquire_stats(const struct store *store);
 

@@ -35,6 +35,20 @@ return function(job)
   local nap = "sleep " .. job.payload.nap
   os.execute(("(%s; %s) & %s >%s"):format(nap, nap, nap, job.payload.begun))
 end]],
+  ["handlers/paced.lua"] = [[
+return { rate = "5/PT0.2S", run = function() end }]],
+  ["handlers/daily.lua"] = [[
+return { rate = "1/P1D", run = function() end }]],
+  ["handlers/single.lua"] = [[
+return {
+  limit = { cluster = 1 },
+  run = function(job)
+    local file = assert(io.open(job.payload.begun, "a"))
+    file:write("x")
+    file:close()
+    while not io.open(job.payload.begun .. "-go") do end
+  end,
+}]],
   ["handlers/asleep.lua"] = [[
 return function(job)
   os.execute("sleep 30 >" .. job.payload.begun)
@@ -305,6 +319,41 @@ describe("the loop", function()
       return not io.popen(("pgrep -f '[s]leep %s'"):format(nap)):read("l")
     end)
     assert.equal(0, count("SELECT count(*) FROM live"))
+  end)
+
+  it("drains what its rate alone holds back", function()
+    enqueue("paced", "--count", "12")
+    local status = process.moonshift("run", folder, "--store", "sqlite:" .. store, "--drain")
+    assert.equal(0, status)
+    assert.same({ 0, 12 }, { count("SELECT count(*) FROM live"),
+      count("SELECT count(*) FROM ended") })
+  end)
+
+  it("drains what a limit holds back while another executor runs", function()
+    enqueue_marked("single", "--count", "2")
+    pid = process.start(log, "run", folder, "--store", "sqlite:" .. store, "--name", "first")
+    begun(1)
+    assert.equal(0, (process.moonshift("executor", "drain", "first", "--store",
+      "sqlite:" .. store)))
+    logged("event=draining", 60)
+    enqueue("hello")
+    local second = process.start_watched(folder .. "/second", "run", folder, "--store",
+      "sqlite:" .. store, "--drain")
+    process.await("the job beside them", 60, function()
+      return count("SELECT count(*) FROM ended") == 1
+    end)
+    os.execute(("touch %s/begun-go"):format(folder))
+    assert.equal(0, process.await_status(second, 60))
+    assert.same({ 0, 3 }, { count("SELECT count(*) FROM live"),
+      count("SELECT count(*) FROM ended") })
+  end)
+
+  it("ends a drain beside what a rate holds back from others alone", function()
+    enqueue("daily", "--priority", "150")
+    enqueue("daily", "--priority", "10")
+    local status = process.await_status(process.start_watched(log, "run", folder, "--store",
+      "sqlite:" .. store, "--drain", "--priority-range", "100:200"), 60)
+    assert.same({ 0, 1 }, { status, count("SELECT count(*) FROM ready") })
   end)
 
   it("says that the disk is full when there is no room for its own files #file", function()

@@ -96,6 +96,11 @@ bool limits_take(struct limits *limits, const struct catalog_stream *stream, int
     return left->starts <= 0 || (places > 0 && left->places <= 0);
 }
 
+bool limits_closed(const struct limits *limits, int64_t definition) {
+    const struct limit_left *left = limits_find(limits, definition);
+    return left && (left->places <= 0 || left->starts <= 0);
+}
+
 bool limits_has(const struct limits *limits, int64_t definition) {
     return limits_find(limits, definition)->places > 0;
 }

@@ -40,6 +40,8 @@ static inline enum answer limits_open(struct limits *limits, struct store *store
 /* A job was started that has taken so many places. True: it has left no place, or it was the last
  * start that the rate allows. */
 bool limits_take(struct limits *limits, const struct catalog_stream *stream, int places);
+/* True if it has been asked for, and no job of the definition may be taken now. */
+bool limits_closed(const struct limits *limits, int64_t definition);
 /* True if a place of the definition is left, which has been asked for. */
 bool limits_has(const struct limits *limits, int64_t definition);
 /* Takes a place of it that several jobs are to share. */

@@ -476,6 +476,28 @@ bool merge_left(const struct merge *merge, struct sort_key *best) {
     return first != NULL;
 }
 
+static enum answer held_in(const struct merge *merge, struct store *store,
+                           const struct catalog_stream *stream, struct error *error) {
+    struct cursor cursor = cursor_of(merge->order, stream);
+    return cursor_first(store, &cursor, merge->rank_min, merge->rank_max, error);
+}
+
+bool merge_held(const struct merge *merge, struct store *store, struct error *error) {
+    const struct catalog *catalog = &store->catalog;
+    struct serves serves = {0};
+    if (!merge->own.drains || !merge->limits.count)
+        return true;
+    enum answer held = serves_begin(&serves, store, merge->order, error) ? NO : FAILED;
+    for (size_t i = 0; held == NO && i < catalog->stream_count; i++) {
+        const struct catalog_stream *stream = &catalog->streams[i];
+        if (limits_closed(&merge->limits, stream->definition->id) && serves_stream(&serves, stream))
+            held = held_in(merge, store, stream, error);
+    }
+    serves_end(&serves);
+    store->met.held = held == YES;
+    return held != FAILED;
+}
+
 void merge_end(struct merge *merge) {
     for (size_t i = 0; i < merge->count; i++)
         cursor_clear(&merge->cursors[i]);

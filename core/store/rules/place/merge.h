@@ -60,6 +60,9 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
                   struct parked *known, struct error *error);
 /* Ready jobs are left: the best of them. */
 bool merge_left(const struct merge *merge, struct sort_key *best);
+/* Of a drain: notes whether a ready job is left that would be taken but for its limit or its rate.
+ * What was taken stands in `ready` no more. */
+bool merge_held(const struct merge *merge, struct store *store, struct error *error);
 void merge_end(struct merge *merge);
 
 #endif

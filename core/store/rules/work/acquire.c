@@ -487,6 +487,7 @@ static bool taking_run(struct taking *taking, struct store *store, bool *more,
 static void taking_open(struct store *store) {
     struct capacity *capacity = store->open.capacity;
     spared_turn(store);
+    store->met.held = false;
     if (capacity)
         capacity->ready.blind = capacity->ready.left = capacity->ready.look = false;
 }
@@ -508,6 +509,8 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
         !merge_begin(&taking->merge, store, taking->acquire, error))
         return false;
     if (!taking_run(taking, store, more, error) || !taking_flush(taking, store, error))
+        return false;
+    if (!*more && !merge_held(&taking->merge, store, error))
         return false;
     return taking_served(taking, store, error) &&
            frame_page_give(&taking->frames, store, &taking->jobs, error);
