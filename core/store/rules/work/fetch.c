@@ -189,7 +189,13 @@ enum answer store_fetched(struct store *store, const char *worker, int64_t id, i
     (*job)->token = token;
     (*job)->owner = lock.owner;
     (*job)->until = (*job)->lock_expiration = lock.until;
-    return frames_attach(store, job, error) ? YES : FAILED;
+    if (!frames_attach(store, job, error))
+        return FAILED;
+    if (!(*job)->instance_id || (*job)->frame)
+        return YES;
+    job_free(*job); /* what it is of has gone, and the job goes behind it */
+    *job = NULL;
+    return NO;
 }
 
 bool store_extend_outside(struct store *store, const struct job *job, time_ms until,
