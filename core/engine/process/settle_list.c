@@ -57,15 +57,21 @@ static bool read_question(struct handing *handing, const json_t *question, struc
             fetch_read(&handing->wanted, handing->engine, handing->next, error));
 }
 
-/* Reads the job that one is about, and makes the outcome. Its lock may be lost. */
+/* The job that one is about; NO: its lock is lost. */
+static enum answer fetched(struct handing *handing, const struct handed_back *one, struct job **job,
+                           struct error *error) {
+    struct store *store = handing->engine->store;
+    bool own = false;
+    if (!store_look(store, &own, error))
+        return FAILED;
+    enum answer held = store_fetched(store, handing->worker, one->id, one->token, job, error);
+    store_look_end(store, own);
+    return held;
+}
+
 static bool make(struct handing *handing, struct handed_back *one, struct error *error) {
     struct job *job = NULL;
-    bool own = false;
-    if (!store_look(handing->engine->store, &own, error))
-        return false;
-    enum answer held =
-        store_fetched(handing->engine->store, handing->worker, one->id, one->token, &job, error);
-    store_look_end(handing->engine->store, own);
+    enum answer held = fetched(handing, one, &job, error);
     if (held == NO)
         lost(one);
     return held == NO || (held == YES && handed_back_make(one, handing->engine, job, error));
@@ -79,13 +85,23 @@ static bool make_all(struct handing *handing, struct error *error) {
     return true;
 }
 
+/* An earlier one may have ended the instance, or the body of the turn. */
+static bool is_lost(struct handing *handing, const struct handed_back *one) {
+    struct error ignored = {0};
+    struct job *job = NULL;
+    enum answer held = fetched(handing, one, &job, &ignored);
+    job_free(job);
+    return held == NO;
+}
+
 /* What moves an instance is written by itself. Its failure is told of that entry alone. */
 static void walk_one(struct handing *handing, struct handed_back *one) {
     struct outcome *outcome = one->outcome;
     enum settled settled = SETTLED;
-    if (process_external(handing->engine, outcome->job, one->said, outcome->result, &settled,
-                         &one->refused) &&
-        settled == SETTLED_STALE)
+    bool walked = process_external(handing->engine, outcome->job, one->said, outcome->result,
+                                   &settled, &one->refused);
+    if (walked ? settled == SETTLED_STALE
+               : one->refused.code == ERROR_NOT_FOUND && is_lost(handing, one))
         lost(one);
     handed_back_clear(one);
 }

@@ -5,6 +5,7 @@
 #include "store/outside.h"
 #include "store/rules/fleet/remote.h"
 #include "store/rules/ground/serves.h"
+#include "store/rules/job/job_commands.h"
 #include "store/rules/job/locks.h"
 #include "store/rules/place/mark.h"
 #include "store/rules/place/places.h"
@@ -141,6 +142,41 @@ static bool take(struct store *store, const struct fetch *fetch, const struct ac
     return done && taken_all(store, fetch, *jobs, now, error);
 }
 
+/* The instance has ended, or the body of the turn: the job is removed behind it. */
+static bool is_left_behind(const struct job *job) {
+    return job->instance_id && !job->frame;
+}
+
+/* Cancels what no worker needs to do any more. */
+static bool drop_left(struct store *store, struct job **jobs, bool *dropped, time_ms now,
+                      struct error *error) {
+    int64_t list[COMMAND_IDS];
+    struct ids ids = {list, 0};
+    while (*jobs && ids.count < COMMAND_IDS) {
+        struct job *job = *jobs;
+        if (!is_left_behind(job)) {
+            jobs = &job->next;
+            continue;
+        }
+        list[ids.count++] = job->id;
+        *jobs = job->next;
+        job_free(job);
+    }
+    *dropped = ids.count > 0;
+    return !*dropped || commands_cancel(store, ids, now, error);
+}
+
+/* Again, if none of those that were taken is left. */
+static bool take_needed(struct store *store, const struct fetch *fetch, const struct acquire *order,
+                        const struct self *worker, time_ms now, struct job **jobs,
+                        struct error *error) {
+    bool done = true, dropped = true;
+    while (done && dropped && !*jobs)
+        done = take(store, fetch, order, worker, now, jobs, error) &&
+               drop_left(store, jobs, &dropped, now, error);
+    return done;
+}
+
 bool store_fetch(struct store *store, const struct fetch *fetch, const struct acquire *order,
                  time_ms now, struct job **jobs, struct error *error) {
     struct self worker;
@@ -149,7 +185,7 @@ bool store_fetch(struct store *store, const struct fetch *fetch, const struct ac
     bool done = remote_join(store, fetch->worker, fetch->topics, fetch->lock, now, &worker, error);
     done = done && expire_topics(store, fetch->topics, fetch->most, now, error);
     done = done && work_promote(store, now, PROMOTED, &promoted, error) &&
-           take(store, fetch, order, &worker, now, jobs, error);
+           take_needed(store, fetch, order, &worker, now, jobs, error);
     if (!done) {
         job_free_list(*jobs);
         *jobs = NULL;
@@ -191,9 +227,9 @@ enum answer store_fetched(struct store *store, const char *worker, int64_t id, i
     (*job)->until = (*job)->lock_expiration = lock.until;
     if (!frames_attach(store, job, error))
         return FAILED;
-    if (!(*job)->instance_id || (*job)->frame)
+    if (!is_left_behind(*job))
         return YES;
-    job_free(*job); /* what it is of has gone, and the job goes behind it */
+    job_free(*job);
     *job = NULL;
     return NO;
 }
