@@ -85,8 +85,8 @@ local function is_table_of(keys, value, report, outside)
   return true
 end
 
--- read(value, report, of_batch, outside) -> a table with `run` and the declared fields; nil if it has
--- no shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
+-- read(value, report, of_batch, outside) -> a table with `run` and the declared fields; nil if it
+-- has no shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
 -- outside: workers outside may do its jobs, and `run` may be absent: then `outside` is true.
 function definition.read(value, report, of_batch, outside)
   local keys = of_batch and BATCH_KEYS or KEYS

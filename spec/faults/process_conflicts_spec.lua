@@ -110,7 +110,7 @@ return { p.step "talk" { run = "say", async = true, exclusive = false,
 ]])
     start "talk"
     place.moonshift("run", "-C", place.path, "--drain", "--workers", "4")
-    local log = place.moonshift("log", "--json", "--handler", "process/talk/talk", "--limit", "1000")
+    local log = place.moonshift("log", "--json", "--limit", "1000")
     assert.equal(INSTANCES * TURNS, select(2, log:gsub('"said"', "")))
   end)
 

@@ -192,7 +192,7 @@ describe("a condition that starts a process", function()
     assert.same({ "1", "1 2", "", "" }, { begun(d, { x = 2 }), begun(d, { x = 2, y = 2 }),
       begun(d, { x = 0 }), begun(d, {}) })
     assert.equal("2", begun(d, { x = 2, y = 2 }, { process = "q" }))
-    assert.equal("a a b b", table.concat({ d.tasks[1].activity, d.tasks[2].activity,
+    assert.equal("a b a b", table.concat({ d.tasks[1].activity, d.tasks[2].activity,
       d.tasks[3].activity, d.tasks[4].activity }, " "))
   end)
 
