@@ -48,3 +48,14 @@ bool engine_has_deployed(struct engine *engine, const char *handler) {
     struct error ignored = {0};
     return store_knows(engine->store, handler, &deployment, &ignored) == YES && deployment != 0;
 }
+
+int64_t engine_lost(struct engine *engine, const char *handler) {
+    int64_t since = 0;
+    struct error ignored = {0};
+    const struct generation *newest = engine->generations ? engine->generations->list[0] : NULL;
+    if (!newest || newest->left_to || definitions_serve(&newest->definitions, handler))
+        return 0;
+    enum answer lost =
+        store_lost(engine->store, handler, newest->name, newest->deployment, &since, &ignored);
+    return lost == YES ? since : 0;
+}

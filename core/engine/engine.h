@@ -100,6 +100,9 @@ time_ms engine_lag(struct engine *engine);
 
 /* True: no commit of its store ends at present, and `why` says what it waits for. */
 bool engine_stalled(struct engine *engine, struct error *why);
+/* The deployment since which the loaded folder has this handler no more; 0: it has it, never had
+ * it, or an executor has a newer folder. */
+int64_t engine_lost(struct engine *engine, const char *handler);
 /* True if the store has the handler from an earlier deployment. */
 bool engine_has_deployed(struct engine *engine, const char *handler);
 

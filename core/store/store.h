@@ -136,6 +136,9 @@ json_t *store_deployment_files(struct store *store, int64_t deployment, struct e
 bool store_retire(struct store *store, int64_t *retired, bool *more, time_ms now,
                   struct error *error);
 
+/* YES: deployments of this name had the handler until `since`; `now` where none is newer. */
+enum answer store_lost(struct store *store, const char *handler, const char *name, int64_t now,
+                       int64_t *since, struct error *error);
 /* YES: the store knows this handler. `deployment` may be NULL. */
 enum answer store_knows(struct store *store, const char *handler, int64_t *deployment,
                         struct error *error);

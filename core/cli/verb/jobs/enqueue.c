@@ -385,6 +385,17 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
     return engine ? engine : engine_without_folder(cli, flags, error);
 }
 
+/* Of a handler that only executors with an older folder have. */
+static void lost_say(const struct flags *flags, struct engine *engine) {
+    bool asks = flags->word_count > 0 && !flags_has(flags, "--unchecked");
+    int64_t since = asks ? engine_lost(engine, flags->words[0]) : 0;
+    if (since)
+        fprintf(stderr,
+                "moonshift: warning: this folder has no handler \"%s\" since deployment %lld (only "
+                "an executor with an older folder runs the job)\n",
+                flags->words[0], (long long)since);
+}
+
 /* With --wait, of the job's end. */
 static bool answer(const struct cli *cli, const struct flags *flags, struct engine *engine,
                    struct receipt *receipt, time_ms until, struct error *error) {
@@ -408,6 +419,8 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
     fine = fine && (engine = engine_make(cli, flags, error));
     fine = fine && jobs_enqueue(cli, flags, engine, &receipt, error);
     CRASH_POINT("enqueue_answered");
+    if (fine)
+        lost_say(flags, engine);
     fine = fine && answer(cli, flags, engine, &receipt, until, error);
     engine_close(engine);
     receipt_clear(&receipt);

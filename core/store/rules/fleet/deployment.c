@@ -478,3 +478,12 @@ enum answer store_knows(struct store *store, const char *handler, int64_t *deplo
         *deployment = id;
     return found;
 }
+
+enum answer store_lost(struct store *store, const char *handler, const char *name, int64_t now,
+                       int64_t *since, struct error *error) {
+    return db_value(&store->db, error, since,
+                    "SELECT coalesce((SELECT min(n.id) FROM deployment n WHERE n.name=d.name"
+                    " AND n.id>d.id), CAST(?3 AS BIGINT)) FROM definition x"
+                    " JOIN deployment d ON d.id=x.deployment WHERE x.name=?1 AND d.name=?2",
+                    "tti", handler, name, now);
+}

@@ -292,3 +292,43 @@ describe("a broken file in the folder", function()
     assert.equal(78, (place.run("enqueue", "work")))
   end)
 end)
+
+describe("a handler that the folder has lost", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/gone.lua"] = "return function() end\n",
+    }
+    assert.equal(0, (place.run("deploy", ".")))
+    os.remove(place.path .. "/handlers/gone.lua")
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function warned(...)
+    local status, output, errors = place.run("enqueue", ...)
+    assert.equal(0, status, errors)
+    assert.truthy(output:find("^%d+\n$"), output)
+    return errors
+  end
+
+  it("is taken with a warning that names the deployment", function()
+    local warning = 'moonshift: warning: this folder has no handler "gone" since deployment 2 '
+      .. "(only an executor with an older folder runs the job)\n"
+    assert.equal(warning, warned("gone"))
+    place.write("handlers/later.lua", "return function() end\n")
+    assert.equal(warning, warned("gone"))
+    assert.equal("", warned("gone", "--unchecked"))
+    assert.equal("", warned("work"))
+  end)
+
+  it("has no warning where it is back", function()
+    assert.truthy(warned("gone") ~= "")
+    place.write("handlers/gone.lua", "return function() end\n")
+    assert.equal("", warned("gone"))
+  end)
+end)
