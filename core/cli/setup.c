@@ -179,6 +179,7 @@ struct engine *setup_replica(struct cli *cli, const struct flags *flags, struct 
 void setup_clear(struct cli *cli) {
     folder_release(cli->folder);
     settings_clear(&cli->settings);
+    cli->folder = NULL;
 }
 
 json_t *setup_ask(struct cli *cli, const struct flags *flags, enum ask_kind kind, json_t *question,

@@ -106,8 +106,10 @@ static bool migrate_one(struct cli *cli, const struct flags *flags, const char *
         json_decref(command);
         return false;
     }
-    return command ? process_act(cli, flags, command, false, "instance ", " migrated", error)
-                   : error_no_memory(error);
+    bool fine = command ? process_act(cli, flags, command, false, "instance ", " migrated", error)
+                        : error_no_memory(error);
+    setup_clear(cli); /* the next one opens the store anew */
+    return fine;
 }
 
 /* What one instance refuses is told, and the others go on. */
