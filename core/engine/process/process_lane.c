@@ -20,7 +20,7 @@ static struct process_lane *find(const struct engine *engine, int64_t lane) {
     return one;
 }
 
-struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane) {
+static struct lane_hold hold_of(const struct engine *engine, int64_t lane) {
     const struct process_lane *one = find(engine, lane);
     return one ? one->hold : (struct lane_hold){0};
 }
@@ -112,7 +112,7 @@ static enum answer attempt(struct engine *engine, const struct process_instance 
 }
 
 static bool needs(const struct engine *engine, int64_t lane) {
-    return store_kind(engine->store) != STORE_MEMORY && !process_lane_hold(engine, lane).token;
+    return store_kind(engine->store) != STORE_MEMORY && !hold_of(engine, lane).token;
 }
 
 /* It stands behind all that are held: who waits so cannot be waited for by what it waits for. Where
@@ -316,16 +316,6 @@ void process_lanes_forget(struct engine *engine) {
         engine->lanes = one->next;
         free(one);
     }
-}
-
-void process_lane_gone(struct engine *engine, int64_t lane) {
-    for (struct process_lane **at = &engine->lanes; *at; at = &(*at)->next)
-        if ((*at)->lane == lane) {
-            struct process_lane *one = *at;
-            *at = one->next;
-            free(one);
-            return;
-        }
 }
 
 void process_lanes_enter(const struct engine *engine, struct store_entry *entry) {

@@ -44,10 +44,6 @@ bool process_lanes_order(struct engine *engine, struct error *error);
 /* Insists on all that are held: what is not in them writes nothing of their instances until they
  * are given back. */
 bool process_lanes_insist(struct engine *engine, struct error *error);
-/* What is held of a lane; zero: nothing. */
-struct lane_hold process_lane_hold(const struct engine *engine, int64_t lane);
-/* The lane has become free with the end of a job. */
-void process_lane_gone(struct engine *engine, int64_t lane);
 /* Lets the unit of a command give back what is held, as far as an entry has room. */
 void process_lanes_enter(const struct engine *engine, struct store_entry *entry);
 /* It has, with its commit. */

@@ -2,6 +2,7 @@
  * draws it. */
 #include "base/json.h"
 #include "engine/engine_state.h"
+#include "engine/process/process_question.h"
 #include "script/script.h"
 #include <stdio.h>
 #include <string.h>
@@ -12,16 +13,6 @@ enum {
     HEAT_ROWS = 100000,    /* of all trails */
     PAGE = 1000
 };
-
-/* Takes the question over. */
-static json_t *asked(struct engine *engine, enum ask_kind kind, json_t *question,
-                     struct error *error) {
-    json_t *answer = question ? engine_ask(engine, kind, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
-    json_decref(question);
-    return answer;
-}
 
 /* A value that is shared; NULL: there is none. */
 static bool put(json_t *request, const char *key, json_t *value) {
@@ -63,10 +54,10 @@ static bool heat_trails(struct engine *engine, struct heat *heat, json_t *ids,
     int64_t after = 0;
     size_t count = PAGE;
     while (count == PAGE && heat->rows < HEAT_ROWS) {
-        json_t *rows = asked(engine, ASK_TRAIL,
-                             json_pack("{s{sO} sI si}", "filters", "instance", ids, "after",
-                                       (json_int_t)after, "limit", PAGE),
-                             error);
+        json_t *rows = process_ask(engine, ASK_TRAIL,
+                                   json_pack("{s{sO} sI si}", "filters", "instance", ids, "after",
+                                             (json_int_t)after, "limit", PAGE),
+                                   error);
         bool done = rows && heat_rows(heat, rows, error);
         count = json_array_size(rows);
         after = json_int(json_array_get(rows, count ? count - 1 : 0), "id");
@@ -80,10 +71,11 @@ static bool heat_trails(struct engine *engine, struct heat *heat, json_t *ids,
 /* Adds the newest instances of a list that are of the version. */
 static bool heat_list(struct engine *engine, struct heat *heat, enum ask_kind kind, int64_t version,
                       struct error *error) {
-    json_t *rows = asked(engine, kind,
-                         json_pack("{s{sI} ss sb si}", "filters", "version_id", (json_int_t)version,
-                                   "sort", "id", "descending", 1, "limit", HEAT_INSTANCES),
-                         error);
+    json_t *rows =
+        process_ask(engine, kind,
+                    json_pack("{s{sI} ss sb si}", "filters", "version_id", (json_int_t)version,
+                              "sort", "id", "descending", 1, "limit", HEAT_INSTANCES),
+                    error);
     bool done = rows != NULL;
     size_t count = json_array_size(rows);
     for (size_t from = 0; done && from < count; from += HEAT_AT_ONCE) {
@@ -125,11 +117,11 @@ static bool instance_add(struct engine *engine, json_t *request, int64_t id, int
                          struct error *error) {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)id);
-    json_t *row = asked(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
-    json_t *incidents = row ? asked(engine, ASK_INCIDENTS,
-                                    json_pack("{s{ss sb} si}", "filters", "instance", text, "open",
-                                              1, "limit", PAGE),
-                                    error)
+    json_t *row = process_ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
+    json_t *incidents = row ? process_ask(engine, ASK_INCIDENTS,
+                                          json_pack("{s{ss sb} si}", "filters", "instance", text,
+                                                    "open", 1, "limit", PAGE),
+                                          error)
                             : NULL;
     bool done = incidents && put(request, "row", row) &&
                 put(request, "at", json_object_get(row, "at")) &&
@@ -143,10 +135,10 @@ static bool instance_add(struct engine *engine, json_t *request, int64_t id, int
 /* Adds where the instances of a version stand. */
 static bool standing_add(struct engine *engine, json_t *request, const json_t *version,
                          struct error *error) {
-    json_t *found = asked(engine, ASK_STANDING,
-                          json_pack("{ss sO}", "name", json_text(version, "key"), "number",
-                                    json_object_get(version, "number")),
-                          error);
+    json_t *found = process_ask(engine, ASK_STANDING,
+                                json_pack("{ss sO}", "name", json_text(version, "key"), "number",
+                                          json_object_get(version, "number")),
+                                error);
     bool done = found && put(request, "instances", json_object_get(found, "instances")) &&
                 put(request, "at", json_object_get(found, "at")) &&
                 put(request, "incidents", json_object_get(found, "incidents"));
@@ -166,8 +158,8 @@ static bool version_add(struct engine *engine, json_t *request, json_t *version,
     if (size < 4 || strcmp(path + size - 4, ".lua") != 0)
         return true;
     json_t *files =
-        asked(engine, ASK_FILES,
-              json_pack("{sO}", "deployment", json_object_get(version, "deployment")), error);
+        process_ask(engine, ASK_FILES,
+                    json_pack("{sO}", "deployment", json_object_get(version, "deployment")), error);
     return files && (json_put(request, "files", files) || error_no_memory(error));
 }
 
@@ -176,7 +168,7 @@ static json_t *version_ask(struct engine *engine, const json_t *question, int64_
     json_t *of = id ? json_pack("{sI}", "id", (json_int_t)id)
                     : json_pack("{ss so*}", "key", json_text(question, "process"), "number",
                                 json_incref(json_object_get(question, "version")));
-    return asked(engine, ASK_VERSION, of, error);
+    return process_ask(engine, ASK_VERSION, of, error);
 }
 
 /* Fills the request. *version: a new reference. */
