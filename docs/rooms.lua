@@ -34,6 +34,7 @@ local ways = {
 -- Groups of rooms by the beginnings of their paths, highest first.
 local bands = {
   { "faces", "core/cli", "core/lua", "core/bench", "core" },
+  { "network", "core/http" },
   { "executor", "core/run" },
   { "engine", "core/engine" },
   { "Lua", "core/process", "core/script" },

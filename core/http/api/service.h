@@ -1,0 +1,27 @@
+/* service.h - answers requests: the table of routes, over one engine (docs/api.md).
+ *
+ * A service belongs to one thread. The face has several: the clerk's writes and has no Lua, those
+ * of readers only ask, those of walkers have the folder loaded. */
+#ifndef MOONSHIFT_HTTP_API_SERVICE_H
+#define MOONSHIFT_HTTP_API_SERVICE_H
+
+#include "engine/engine.h"
+#include "http/who/caller.h"
+#include "http/wire/exchange.h"
+
+/* Who works on a request. */
+enum worker_kind {
+    BY_DOOR,   /* needs no store: probes, the page, the description of the API */
+    BY_READER, /* a question */
+    BY_CLERK,  /* a write without Lua: creations, fetch and settle, verbs */
+    BY_WALKER  /* needs Lua: commands to processes, definitions with functions */
+};
+
+/* Which kind works on it; a request that no route has is answered by the door. */
+enum worker_kind service_worker(const struct exchange *exchange);
+
+/* Answers one request, whoever works on it. `engine` may be NULL for BY_DOOR. The answer is filled
+ * in any case. */
+void service_answer(struct engine *engine, const struct caller *caller, struct exchange *exchange);
+
+#endif

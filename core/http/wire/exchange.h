@@ -1,0 +1,61 @@
+/* exchange.h - one request over HTTP and its answer (RFC 9110, 9112).
+ *
+ * It belongs to one thread at a time: to the door, which has read it and checked its form; then to
+ * who works on it; then to the door again, which writes the answer. Its texts are valid UTF-8. */
+#ifndef MOONSHIFT_HTTP_WIRE_EXCHANGE_H
+#define MOONSHIFT_HTTP_WIRE_EXCHANGE_H
+
+#include "base/clock.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define EXCHANGE_PARTS 8       /* of a path; a longer one is no route's */
+#define EXCHANGE_PARAMETERS 64 /* of a query */
+
+/* A name and its value: a header, or a parameter of the query. */
+struct named_text {
+    const char *name, *value;
+};
+
+/* Who is at the other end of the connection. */
+struct peer {
+    bool local; /* a unix socket: then `user` is that of its process */
+    uid_t user;
+    char address[64]; /* "127.0.0.1", "::1"; "unix" */
+};
+
+struct exchange {
+    struct exchange *next; /* in a list */
+
+    /* ---- the request; everything lasts as long as the exchange ---- */
+    struct peer peer;
+    const char *method;                /* "GET" */
+    const char *path;                  /* as it came, without the query */
+    const char *parts[EXCHANGE_PARTS]; /* decoded: "/v1/jobs/7" has v1, jobs, 7 */
+    size_t part_count;
+    struct named_text query[EXCHANGE_PARAMETERS]; /* decoded, in the order they came */
+    size_t query_count;
+    const struct named_text *headers; /* names in lower case */
+    size_t header_count;
+    const char *body; /* `length` bytes, and a NUL behind them */
+    size_t length;
+    int64_t began; /* clock_monotonic_us at its first byte */
+
+    /* ---- the answer ---- */
+    int status;
+    const char *type; /* of the content; static; NULL: application/json */
+    char *text;       /* malloc'ed; NULL: without content */
+    size_t text_length;
+    char *location, *etag; /* malloc'ed headers; NULL: without */
+    const char *allow;     /* static: the methods, of a 405; NULL: without */
+    int retry_after;       /* seconds; 0: without */
+};
+
+/* The value of a header, whose name is given in lower case; NULL: it did not come. */
+const char *exchange_header(const struct exchange *exchange, const char *name);
+/* The first value of a parameter; NULL: it did not come. */
+const char *exchange_parameter(const struct exchange *exchange, const char *name);
+
+#endif
