@@ -9,7 +9,7 @@ local NOUNS_MOST = 25 -- in a folder
 local homes = {
   { "^sqlite3%.h$", { "^core/store/sqlite/" } },
   { "^libpq%-fe%.h$", { "^core/store/postgres/" } },
-  { "^ev%.h$", { "^core/run/loop%.c$" } },
+  { "^ev%.h$", { "^core/base/reactor%.c$" } },
   { "^pthread%.h$", { "^core/base/thread%.h$" } },
   { "^threads%.h$", {} },
   { "^lua%.h$", { "^core/script/", "^core/process/", "^core/lua/", "^core/host%.c$" } },

@@ -1,6 +1,6 @@
 #include "run/loop.h"
+#include "base/reactor.h"
 #include "base/thread.h"
-#include <ev.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -10,15 +10,12 @@ enum { TICK = 1000 };
 struct post {
     struct post *next;
     struct runner *runner;
-    struct ev_io bell;
+    struct watch *bell; /* NULL: it has none */
 };
 
 struct loop {
     struct loop_options options;
-    struct ev_loop *ev;
-    struct ev_async wake;
-    struct ev_timer timer;
-    struct ev_signal terminate, interrupt, hang_up, question;
+    struct reactor *reactor;
     struct post *posts;    /* the loop's thread only, in the order they came */
     time_ms tick_at;       /* monotonic */
     struct mutex mutex;    /* guards the newcomers */
@@ -26,79 +23,42 @@ struct loop {
     _Atomic bool ends, drained;
 };
 
-/* ---- watchers: they only remember what happened; the round acts ---- */
-
-static void on_wake(struct ev_loop *ev, struct ev_async *watcher, int events) {
-    (void)ev, (void)watcher, (void)events;
-}
-
-static void on_timer(struct ev_loop *ev, struct ev_timer *watcher, int events) {
-    (void)ev, (void)watcher, (void)events;
-}
-
-static void on_bell(struct ev_loop *ev, struct ev_io *watcher, int events) {
-    struct post *post = watcher->data;
-    (void)ev, (void)events;
+/* The watch only remembers what happened; the round acts. */
+static void on_bell(void *arg, int events) {
+    struct post *post = arg;
+    (void)events;
     runner_rang(post->runner);
-}
-
-static void on_stop(struct ev_loop *ev, struct ev_signal *watcher, int events) {
-    struct loop *loop = watcher->data;
-    (void)ev, (void)events;
-    loop->options.stop(loop->options.arg);
-}
-
-static void on_hang_up(struct ev_loop *ev, struct ev_signal *watcher, int events) {
-    struct loop *loop = watcher->data;
-    (void)ev, (void)events;
-    loop->options.reload(loop->options.arg);
-}
-
-static void on_question(struct ev_loop *ev, struct ev_signal *watcher, int events) {
-    struct loop *loop = watcher->data;
-    (void)ev, (void)events;
-    loop->options.tell(loop->options.arg);
 }
 
 void loop_wake(void *arg) {
     struct loop *loop = arg;
-    ev_async_send(loop->ev, &loop->wake);
+    reactor_wake(loop->reactor);
 }
 
 /* ---- beginning and end ---- */
 
-static void watch_signal(struct loop *loop, struct ev_signal *watcher, int number,
-                         void (*handler)(struct ev_loop *, struct ev_signal *, int)) {
-    ev_signal_init(watcher, handler, number);
-    watcher->data = loop;
-    ev_signal_start(loop->ev, watcher);
-}
-
 /* True: a hang-up was held until now. */
 static bool watch_signals(struct loop *loop) {
+    const struct loop_options *options = &loop->options;
     thread_survive_pipes();
-    watch_signal(loop, &loop->terminate, SIGTERM, on_stop);
-    watch_signal(loop, &loop->interrupt, SIGINT, on_stop);
-    watch_signal(loop, &loop->hang_up, SIGHUP, on_hang_up);
-    watch_signal(loop, &loop->question, SIGUSR2, on_question);
-    thread_on_stop(ev_feed_signal); /* in the place of ev's own handler, which does no more */
+    reactor_signal(loop->reactor, SIGTERM, options->stop, options->arg);
+    reactor_signal(loop->reactor, SIGINT, options->stop, options->arg);
+    reactor_signal(loop->reactor, SIGHUP, options->reload, options->arg);
+    reactor_signal(loop->reactor, SIGUSR2, options->tell, options->arg);
+    thread_on_stop(reactor_signal_came); /* in the place of its own handler, which does no more */
     return thread_hold_hang_up(false);
 }
 
-/* What ev leaves behind is the default, which would end the program: held until they do nothing. */
+/* What is left behind is the default, which would end the program: held until they do nothing. */
 static void ignore_signals(struct loop *loop, bool hold) {
     thread_hold_stops(true);
     thread_hold_hang_up(hold);
-    ev_signal_stop(loop->ev, &loop->terminate);
-    ev_signal_stop(loop->ev, &loop->interrupt);
-    ev_signal_stop(loop->ev, &loop->hang_up);
-    ev_signal_stop(loop->ev, &loop->question);
+    reactor_signals_end(loop->reactor);
     thread_on_stop(NULL);
     thread_on_question(NULL);
     thread_hold_stops(false);
 }
 
-/* Never the default loop: it would reap the children of handlers. */
 struct loop *loop_new(const struct loop_options *options, struct error *error) {
     struct loop *loop = calloc(1, sizeof *loop);
     if (!loop) {
@@ -106,17 +66,13 @@ struct loop *loop_new(const struct loop_options *options, struct error *error) {
         return NULL;
     }
     loop->options = *options;
-    loop->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
-    if (!loop->ev) {
+    loop->reactor = reactor_new(error);
+    if (!loop->reactor) {
         free(loop);
-        error_set(error, ERROR_FAILED, "the system gives no event loop");
         return NULL;
     }
     mutex_init(&loop->mutex);
     loop->tick_at = clock_monotonic();
-    ev_async_init(&loop->wake, on_wake);
-    ev_async_start(loop->ev, &loop->wake);
-    ev_init(&loop->timer, on_timer);
     return loop;
 }
 
@@ -125,9 +81,10 @@ void loop_free(struct loop *loop) {
         return;
     for (struct post *next; loop->incoming; loop->incoming = next) { /* it was never run */
         next = loop->incoming->next;
+        watch_free(loop->incoming->bell);
         free(loop->incoming);
     }
-    ev_loop_destroy(loop->ev);
+    reactor_free(loop->reactor);
     mutex_free(&loop->mutex);
     free(loop);
 }
@@ -136,8 +93,13 @@ void loop_free(struct loop *loop) {
 
 bool loop_add(struct loop *loop, struct runner *runner) {
     struct post *post = calloc(1, sizeof *post);
-    if (!post)
+    int bell = runner_bell(runner);
+    if (post && bell >= 0)
+        post->bell = watch_new(loop->reactor, bell, on_bell, post);
+    if (!post || (bell >= 0 && !post->bell)) {
+        free(post);
         return false;
+    }
     post->runner = runner;
     mutex_lock(&loop->mutex);
     post->next = loop->incoming;
@@ -154,16 +116,6 @@ static struct post **last(struct loop *loop) {
     return at;
 }
 
-static void watch_bell(struct loop *loop, struct post *post) {
-    int bell = runner_bell(post->runner);
-    ev_init(&post->bell, on_bell);
-    post->bell.data = post;
-    if (bell < 0)
-        return;
-    ev_io_set(&post->bell, bell, EV_READ);
-    ev_io_start(loop->ev, &post->bell);
-}
-
 static void take_in(struct loop *loop) {
     mutex_lock(&loop->mutex);
     struct post *post = loop->incoming, *next, *list = NULL;
@@ -173,7 +125,8 @@ static void take_in(struct loop *loop) {
         next = post->next;
         post->next = list;
         list = post;
-        watch_bell(loop, post);
+        if (post->bell)
+            watch_for(post->bell, WATCH_READ);
     }
     *last(loop) = list;
 }
@@ -182,7 +135,7 @@ static void let_go(struct loop *loop, struct post **at) {
     struct post *post = *at;
     struct runner *runner = post->runner;
     *at = post->next;
-    ev_io_stop(loop->ev, &post->bell);
+    watch_free(post->bell);
     free(post);
     loop->options.ended(loop->options.arg, runner);
 }
@@ -232,20 +185,6 @@ static time_ms wait_of_all(struct loop *loop) {
     return wait;
 }
 
-static void wait(struct loop *loop, time_ms ms) {
-    if (ms <= 0) {
-        ev_run(loop->ev, EVRUN_NOWAIT);
-        return;
-    }
-    if (ms != TIME_NEVER) {
-        ev_now_update(loop->ev);
-        ev_timer_set(&loop->timer, (double)ms / 1000, 0.);
-        ev_timer_start(loop->ev, &loop->timer);
-    }
-    ev_run(loop->ev, EVRUN_ONCE);
-    ev_timer_stop(loop->ev, &loop->timer);
-}
-
 /* True if no runner is left and none is on the way. */
 static bool over(struct loop *loop) {
     if (loop->posts || !atomic_load(&loop->ends))
@@ -260,7 +199,7 @@ void loop_run(struct loop *loop) {
     bool held = loop->options.stop && watch_signals(loop);
     round_of_all(loop);
     while (!over(loop)) {
-        wait(loop, wait_of_all(loop));
+        reactor_wait(loop->reactor, wait_of_all(loop));
         round_of_all(loop);
     }
     if (loop->options.stop)

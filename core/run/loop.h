@@ -1,6 +1,5 @@
 /* loop.h - gives rounds to the runners of one or several engines and sleeps in between, until the
- * next due date, a doorbell, an outcome or a signal (rules §5, §15). loop.c is the only part that
- * includes ev.h. */
+ * next due date, a doorbell, an outcome or a signal (rules §5, §15). */
 #ifndef MOONSHIFT_RUN_LOOP_H
 #define MOONSHIFT_RUN_LOOP_H
 
