@@ -17,8 +17,8 @@
 
 typedef void fuzz_target(const uint8_t *data, size_t size);
 
-fuzz_target fuzz_alias, fuzz_spec_fast, fuzz_cron, fuzz_cycle, fuzz_job_spec, fuzz_filter,
-    fuzz_json, fuzz_lines, fuzz_lua, fuzz_command, fuzz_rate, fuzz_retry, fuzz_setting,
+fuzz_target fuzz_alias, fuzz_head, fuzz_spec_fast, fuzz_cron, fuzz_cycle, fuzz_job_spec,
+    fuzz_filter, fuzz_json, fuzz_lines, fuzz_lua, fuzz_command, fuzz_rate, fuzz_retry, fuzz_setting,
     fuzz_settings, fuzz_span, fuzz_text, fuzz_time, fuzz_tzif, fuzz_window, fuzz_xml, fuzz_zone;
 
 struct fuzz_row {

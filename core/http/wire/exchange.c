@@ -1,0 +1,17 @@
+#include "http/wire/exchange.h"
+#include <string.h>
+
+static const char *find(const struct named_text *list, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return list[i].value;
+    return NULL;
+}
+
+const char *exchange_header(const struct exchange *exchange, const char *name) {
+    return find(exchange->headers, exchange->header_count, name);
+}
+
+const char *exchange_parameter(const struct exchange *exchange, const char *name) {
+    return find(exchange->query, exchange->query_count, name);
+}

@@ -1,0 +1,11 @@
+/* target.h - what a request asks for: its path and query, decoded once (RFC 3986). */
+#ifndef MOONSHIFT_HTTP_WIRE_TARGET_H
+#define MOONSHIFT_HTTP_WIRE_TARGET_H
+
+#include "http/wire/exchange.h"
+
+/* Fills the parts of the path and the query of `exchange`. Both texts are changed, for the parts
+ * are in them; query may be NULL. 0, or the status that refuses it, with the reason in *why. */
+int target_read(struct exchange *exchange, char *path, char *query, const char **why);
+
+#endif
