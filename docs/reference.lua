@@ -10,8 +10,9 @@ local reference = {}
 
 -- The files, in the order of the page; and how a call of a class is written.
 local FILES = { "init", "engine", "query", "definitions", "batches", "deployments", "history",
-  "outside", "processes", "schedules", "executor", "dates", "json", "testing", "process/meta",
-  "process/instance/meta", "process/migration/meta", "http/meta", "folder/meta", "meta" }
+  "outside", "tokens", "processes", "schedules", "executor", "dates", "json", "testing",
+  "process/meta", "process/instance/meta", "process/migration/meta", "http/meta", "folder/meta",
+  "meta" }
 local CALLS = {
   ["moonshift"] = "moonshift.", ["moonshift.engine"] = "engine:", ["moonshift.query"] = "query:",
   ["moonshift.definition"] = "definition:", ["moonshift.batch"] = "batch:",

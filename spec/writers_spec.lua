@@ -108,6 +108,7 @@ local writers = {
   share = { rules "place/fair_share" }, served = { rules "place/fair_share" },
   intake = { rules "create/intake" },
   request = { rules "command/request" },
+  api_token = { rules "command/token" },
   outbox = { rules "record/outbox", server "turn/set" },
   tray = { engine "beside/group_commit", engine "life/restore" },
   location = { engine "beside/location" },

@@ -108,6 +108,9 @@ bool engine_has_deployed(struct engine *engine, const char *handler);
 
 /* ---- operator verbs (rules §11), at the engine's time ---- */
 
+/* From now on the operation log names this one, who is borrowed; NULL: the setting `who`. */
+void engine_act_as(struct engine *engine, const char *who);
+
 /* A command or filters whose times are instants, by the engine's zone (time/instant.h). A new
  * reference; NULL: error. */
 json_t *engine_resolve_times(struct engine *engine, const json_t *object, struct error *error);

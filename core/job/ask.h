@@ -28,6 +28,7 @@ enum ask_kind {
     ASK_TASKS,
     ASK_SUBSCRIPTIONS,
     ASK_KEPT_MESSAGES,
+    ASK_TOKENS,
     /* rows */
     ASK_SCHEDULES,
     ASK_DATES,

@@ -1,3 +1,4 @@
+#include "engine/command/token.h"
 #include "engine/fetch.h"
 #include "engine/process/settle_list.h"
 #include "lua/lua_engine.h"
@@ -117,6 +118,31 @@ static int settle(lua_State *L) {
     return ask_outside(L, engine_settle);
 }
 
+/* create_token(described) -> the token */
+static int create_token(lua_State *L) {
+    char token[TOKEN_SIZE];
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **described = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *described = engine ? api_object(L, 2, "token", &error) : NULL;
+    if (!*described || !engine_token_create(engine, *described, token, &error))
+        return api_fail(L, &error);
+    lua_pushstring(L, token);
+    return 1;
+}
+
+/* revoke_token(name) -> true */
+static int revoke_token(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    const char *name = luaL_checkstring(L, 2);
+    if (!engine || !engine_token_revoke(engine, name, &error))
+        return api_fail(L, &error);
+    lua_pushboolean(L, true);
+    return 1;
+}
+
 /* picture(question) -> what engine_picture answers */
 static int picture(lua_State *L) {
     struct error error = {0};
@@ -131,8 +157,15 @@ static int picture(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {
-    {"command", command},           {"fetch", fetch},     {"settle", settle}, {"process", process},
-    {"process_list", process_list}, {"picture", picture}, {NULL, NULL},
+    {"command", command},
+    {"fetch", fetch},
+    {"settle", settle},
+    {"process", process},
+    {"process_list", process_list},
+    {"picture", picture},
+    {"create_token", create_token},
+    {"revoke_token", revoke_token},
+    {NULL, NULL},
 };
 
 void lua_commands_register(lua_State *L) {

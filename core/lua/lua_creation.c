@@ -102,7 +102,7 @@ static bool create(struct engine *engine, const char *key, const struct engine_s
     if (size == 0 || size > JOB_NAME_MAX)
         return error_set(error, ERROR_INVALID, "request: expected a text of 1 to %d bytes",
                          JOB_NAME_MAX);
-    asked.request.asked = (struct store_request){key, asked.hash};
+    asked.request.asked = (struct store_request){.key = key, .hash = asked.hash};
     bool fine = asked_hash(&asked, specs, count, error) &&
                 engine_request_find(engine, &asked.request, error) &&
                 (asked.request.found ||

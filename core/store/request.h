@@ -6,6 +6,7 @@
 #include "store/store.h"
 
 struct store_request {
+    int64_t scope; /* whose keys they are: the id of a token; 0: the owner of the store */
     const char *key;
     const char *hash; /* of what is asked for */
 };

@@ -484,7 +484,10 @@ struct store_heard {
 };
 json_t *store_verify(struct store *store, const struct store_heard *heard, struct error *error);
 
-/* ---- commands: each writes its operation-log entry (who = rules->who) ---- */
+/* ---- commands: each writes its operation-log entry ---- */
+
+/* From now on the entries name this one, who is borrowed; NULL: rules->who. */
+void store_act_as(struct store *store, const char *who);
 
 /* YES: the definition of this name has a priority of the store's. */
 enum answer store_overridden(struct store *store, const char *handler, struct error *error);

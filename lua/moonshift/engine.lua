@@ -13,6 +13,7 @@ local processes = require "moonshift.processes"
 local query = require "moonshift.query"
 local schedules = require "moonshift.schedules"
 local show = require "moonshift.show"
+local tokens = require "moonshift.tokens"
 
 local RUNS_MAX = 100000 -- of one drain
 
@@ -28,7 +29,7 @@ local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
 
-for _, more in ipairs { batches, deployments, history, outside, processes, schedules } do
+for _, more in ipairs { batches, deployments, history, outside, processes, schedules, tokens } do
   for name, verb in pairs(more) do
     Engine[name] = verb
   end

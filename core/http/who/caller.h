@@ -1,33 +1,29 @@
-/* caller.h - who asks, and what that one may (docs/security.md). */
+/* caller.h - who asks over HTTP, and what that one may (docs/security.md). */
 #ifndef MOONSHIFT_HTTP_WHO_CALLER_H
 #define MOONSHIFT_HTTP_WHO_CALLER_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "engine/command/scope.h"
 #include <stdint.h>
 
-/* What a caller may do; a mask. */
-enum scope {
-    SCOPE_NONE = 0,     /* for everybody: probes, the page itself */
-    SCOPE_READ = 1,     /* questions */
-    SCOPE_PAYLOAD = 2,  /* payloads, results, lines, variables in their answers */
-    SCOPE_ENQUEUE = 4,  /* creates jobs and instances, sends messages and signals */
-    SCOPE_WORK = 8,     /* fetches and settles */
-    SCOPE_OPERATE = 16, /* operator's verbs; means READ and PAYLOAD, too */
-    SCOPE_ADMIN = 32    /* tokens and settings */
-};
-#define SCOPE_ALL                                                                                  \
-    (SCOPE_READ | SCOPE_PAYLOAD | SCOPE_ENQUEUE | SCOPE_WORK | SCOPE_OPERATE | SCOPE_ADMIN)
+#define CALLER_WHO_SIZE 128
 
 /* Zero-initialised it may nothing. */
 struct caller {
-    char who[128];    /* of the operation log: "token:NAME", "unix:NAME", "user:NAME" */
-    int64_t token;    /* the id of the token; 0: none. Requests under a key are kept by it */
-    unsigned scopes;  /* enum scope */
-    char *tenant;     /* nothing of others is in sight; NULL: all tenants. The caller's */
-    json_t *handlers; /* an array of names and of "PREFIX*"; NULL: all. The caller's */
+    char who[CALLER_WHO_SIZE]; /* of the operation log: "token:NAME", "unix:NAME", "user:NAME" */
+    int64_t token;             /* its id; 0: none. What is asked under a key is kept by it */
+    unsigned scopes;           /* enum scope */
+    char *tenant;              /* nothing of others is in sight; NULL: all tenants. The caller's */
+    json_t *handlers;          /* an array of names and of "PREFIX*"; NULL: all. The caller's */
 };
 
 void caller_clear(struct caller *caller);
+/* A copy that is cleared on its own. False: no memory. */
+bool caller_copy(struct caller *to, const struct caller *from);
+
+/* True if it may do all of this. */
+bool caller_may(const struct caller *caller, unsigned scopes);
+/* True if what is of this handler, or of this tenant, is in sight; NULL: of none. */
+bool caller_sees_handler(const struct caller *caller, const char *handler);
+bool caller_sees_tenant(const struct caller *caller, const char *tenant);
 
 #endif

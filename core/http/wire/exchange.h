@@ -20,7 +20,7 @@ struct named_text {
 };
 
 /* Who is at the other end of the connection. */
-struct peer {
+struct socket_peer {
     bool local; /* a unix socket: then `user` is that of its process */
     uid_t user;
     char address[64]; /* "127.0.0.1", "::1"; "unix" */
@@ -30,7 +30,7 @@ struct exchange {
     struct exchange *next; /* in a list */
 
     /* ---- the request; everything lasts as long as the exchange ---- */
-    struct peer peer;
+    struct socket_peer peer;
     const char *method;                /* "GET" */
     const char *path;                  /* as it came, without the query */
     const char *parts[EXCHANGE_PARTS]; /* decoded: "/v1/jobs/7" has v1, jobs, 7 */

@@ -220,6 +220,13 @@ CREATE TABLE request(     -- what a creation was asked for under a key, so that 
   scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
   PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
 CREATE INDEX request_until ON request(until);
+CREATE TABLE api_token(   -- what a caller over HTTP shows
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, -- SHA-256 of the token
+  hint TEXT NOT NULL,     -- its first characters
+  scopes TEXT NOT NULL,   -- names of scopes, between commas
+  tenant TEXT, handlers TEXT, rate TEXT, -- what narrows it; handlers: an array of names
+  created INT NOT NULL, expires INT, used INT, revoked INT) STRICT;
+CREATE UNIQUE INDEX api_token_name ON api_token(name) WHERE revoked IS NULL;
 CREATE TABLE location(    -- the file, and the name by which executors have it open
   id INTEGER PRIMARY KEY, device INT NOT NULL, inode INT NOT NULL, path TEXT NOT NULL) STRICT;
 CREATE TABLE stuck(       -- runs that were given up, as long as they may still act

@@ -54,3 +54,10 @@ ALTER TABLE executor ADD COLUMN topics TEXT;
 UPDATE stream SET topic=substr((SELECT name FROM definition d WHERE d.id=stream.definition), 7)
   WHERE definition IN (SELECT id FROM definition WHERE substr(name, 1, 6)='topic/');
 CREATE INDEX locked_until ON locked(stream, until) WHERE until IS NOT NULL;
+
+-- What a caller over HTTP shows.
+CREATE TABLE api_token(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, hint TEXT NOT NULL,
+  scopes TEXT NOT NULL, tenant TEXT, handlers TEXT, rate TEXT,
+  created INT NOT NULL, expires INT, used INT, revoked INT) STRICT;
+CREATE UNIQUE INDEX api_token_name ON api_token(name) WHERE revoked IS NULL;

@@ -443,7 +443,7 @@ static void bulk_hash(struct bulk *bulk) {
 static bool lines_enqueue(struct bulk *bulk, struct error *error) {
     struct engine_request *request = &bulk->request;
     SHA256End(&bulk->hash, bulk->hex);
-    request->asked = (struct store_request){bulk->options->request, bulk->hex};
+    request->asked = (struct store_request){.key = bulk->options->request, .hash = bulk->hex};
     request->answer = answer;
     request->arg = bulk;
     if (!engine_request_find(bulk->engine, request, error))

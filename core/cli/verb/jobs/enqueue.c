@@ -276,10 +276,10 @@ static bool count_enqueue(const struct cli *cli, const struct flags *flags, stru
         counted->specs[i] = (struct engine_spec){.object = spec};
     counted->engine = engine;
     counted->receipt = receipt;
-    counted->request =
-        (struct engine_request){.asked = {flags_text(flags, "--request"), counted->hash},
-                                .answer = counted_answer,
-                                .arg = counted};
+    counted->request = (struct engine_request){
+        .asked = {.key = flags_text(flags, "--request"), .hash = counted->hash},
+        .answer = counted_answer,
+        .arg = counted};
     bool fine =
         counted_hash(counted, spec, count, error) && counted_enqueue(cli, counted, count, error);
     json_decref(counted->request.found);

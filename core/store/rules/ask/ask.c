@@ -142,6 +142,7 @@ static const struct {
     [ASK_DATES] = {&date_table, .other = ask_dates},
     [ASK_DEPLOYMENTS] = {&deployment_table},
     [ASK_EXECUTORS] = {&executor_table, .other = ask_executors},
+    [ASK_TOKENS] = {&token_table},
     [ASK_GAPS] = {&unserved_table, .now = store_unserved},
     [ASK_COUNT] = {NAMED("count"), .other = count},
     [ASK_JOB] = {NAMED("job"), .one = store_job},

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCOPE_OWNER = 0, PURGED = 100 };
+enum { PURGED = 100 };
 
 static bool used(const struct store_request *request, struct error *error) {
     return error_set(error, ERROR_CONFLICT,
@@ -18,8 +18,8 @@ static enum answer request_look_up(struct store *store, const struct store_reque
                                    json_t **answer, time_ms now, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT hash, answer FROM request WHERE scope=?1 AND key=?2 AND until>?3", "nti",
-                 (int)SCOPE_OWNER, request->key, now);
+                 "SELECT hash, answer FROM request WHERE scope=?1 AND key=?2 AND until>?3", "iti",
+                 request->scope, request->key, now);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
@@ -58,7 +58,7 @@ bool store_request_keep(struct store *store, const struct store_request *request
                                   " VALUES(?1, ?2, ?3, ?4, ?5)"
                                   " ON CONFLICT(scope, key) DO UPDATE SET hash=excluded.hash,"
                                   " answer=excluded.answer, until=excluded.until",
-                                  "nttti", (int)SCOPE_OWNER, request->key, request->hash, text,
+                                  "ittti", request->scope, request->key, request->hash, text,
                                   now + store->rules->request_ttl) &&
                            CRASH_POINT("request_kept")
                      : error_no_memory(error);

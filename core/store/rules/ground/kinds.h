@@ -10,7 +10,7 @@ extern const struct ask_table job_table, definition_table, incident_table, cause
     operation_table, batch_table, instance_table, process_table, version_table,
     process_instance_table, past_table, trail_table, task_table, subscription_table,
     kept_message_table, schedule_table, date_table, deployment_table, executor_table,
-    unserved_table;
+    unserved_table, token_table;
 
 /* A question taken apart. Any part may be absent. */
 struct question {

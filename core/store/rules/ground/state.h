@@ -254,6 +254,7 @@ struct store {
     int64_t deployed; /* that this connection has loaded last; 0: none */
     struct retiring retiring;
     struct journal journal;
+    const char *who; /* instead of the settings' name, in the operation log; NULL: nobody else */
     struct open_capacity open;
     struct held_config config;
     char instance[24]; /* of a process; see row_show */

@@ -32,7 +32,13 @@ static bool ids_write(struct text *text, struct ids ids, struct error *error) {
     " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
 
 static const char *operation_who(const struct store *store) {
-    return store->journal.who[0] ? store->journal.who : store->rules->who;
+    if (store->journal.who[0])
+        return store->journal.who;
+    return store->who ? store->who : store->rules->who;
+}
+
+void store_act_as(struct store *store, const char *who) {
+    store->who = who;
 }
 
 static bool operation_insert(struct store *store, const char *verb, const char *entity, int count,

@@ -1,0 +1,284 @@
+#include "http/who/callers.h"
+#include "base/json.h"
+#include "base/thread.h"
+#include "engine/command/token.h"
+#include "http/who/credential.h"
+#include "time/rate.h"
+#include <pwd.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    KEPT = 256,            /* tokens whose meaning is known */
+    ADDRESSES = 512,       /* that have shown unknown tokens */
+    MISSES_MOST = 20,      /* unknown ones of an address in a window */
+    MISSES_WINDOW = 60000, /* ms */
+    FRESH = 1000,          /* ms for which a meaning is kept */
+    USED_EVERY = 60000     /* ms between two writes of when a token was used */
+};
+
+/* What a token stands for. */
+struct kept {
+    uint8_t hash[SHA256_DIGEST_LENGTH];
+    time_ms read; /* when the store said so, of the monotonic clock; 0: the place is empty */
+    struct caller caller; /* `token` 0: no such token counts */
+    struct rate rate;
+    time_ms window;  /* the present window of its rate began */
+    int32_t counted; /* requests in it */
+    time_ms written; /* when its use was written */
+    bool used;       /* since then */
+};
+
+struct address {
+    char name[sizeof((struct socket_peer *)0)->address];
+    time_ms window;
+    int32_t misses;
+};
+
+struct callers {
+    struct mutex mutex;
+    bool open;
+    uid_t owner;
+    struct kept kept[KEPT];
+    struct address addresses[ADDRESSES];
+};
+
+struct callers *callers_new(const struct callers_options *options) {
+    struct callers *callers = calloc(1, sizeof *callers);
+    if (!callers)
+        return NULL;
+    mutex_init(&callers->mutex);
+    callers->open = options->open;
+    callers->owner = getuid();
+    return callers;
+}
+
+void callers_free(struct callers *callers) {
+    if (!callers)
+        return;
+    for (int i = 0; i < KEPT; i++)
+        caller_clear(&callers->kept[i].caller);
+    mutex_free(&callers->mutex);
+    free(callers);
+}
+
+void callers_forget(struct callers *callers) {
+    mutex_lock(&callers->mutex);
+    for (int i = 0; i < KEPT; i++)
+        callers->kept[i].read = 0;
+    mutex_unlock(&callers->mutex);
+}
+
+/* ---- the owner of the machine's account ---- */
+
+static void everything(struct caller *caller) {
+    *caller = (struct caller){.scopes = SCOPE_ALL};
+}
+
+static enum caller_verdict local_find(const struct callers *callers, const struct socket_peer *peer,
+                                      struct caller *caller) {
+    if (peer->user != callers->owner && peer->user != 0)
+        return CALLER_UNKNOWN;
+    struct passwd room, *user = NULL;
+    char names[1024];
+    everything(caller);
+    if (getpwuid_r(peer->user, &room, names, sizeof names, &user) == 0 && user)
+        snprintf(caller->who, sizeof caller->who, "unix:%.100s", user->pw_name);
+    else
+        snprintf(caller->who, sizeof caller->who, "unix:%u", (unsigned)peer->user);
+    return CALLER_KNOWN;
+}
+
+/* ---- addresses that show unknown tokens; under the mutex ---- */
+
+static struct address *address_of(struct callers *callers, const char *name) {
+    size_t hash = 5381;
+    for (const char *at = name; *at; at++)
+        hash = hash * 33 + (unsigned char)*at;
+    return &callers->addresses[hash % ADDRESSES];
+}
+
+/* Two addresses of one place take turns: each begins anew. */
+static struct address *address_now(struct callers *callers, const struct socket_peer *peer,
+                                   time_ms now) {
+    struct address *address = address_of(callers, peer->address);
+    if (strcmp(address->name, peer->address) != 0 || now - address->window >= MISSES_WINDOW) {
+        snprintf(address->name, sizeof address->name, "%s", peer->address);
+        address->window = now;
+        address->misses = 0;
+    }
+    return address;
+}
+
+static int seconds_left(time_ms since, time_ms window, time_ms now) {
+    return (int)((since + window - now + 999) / 1000);
+}
+
+static bool is_barred(struct callers *callers, struct exchange *exchange, time_ms now) {
+    struct address *address = address_now(callers, &exchange->peer, now);
+    if (address->misses < MISSES_MOST)
+        return false;
+    exchange->retry_after = seconds_left(address->window, MISSES_WINDOW, now);
+    return true;
+}
+
+/* ---- tokens ---- */
+
+/* The same time is taken whatever differs. */
+static bool same_hash(const uint8_t *left, const uint8_t *right) {
+    unsigned differs = 0;
+    for (int i = 0; i < SHA256_DIGEST_LENGTH; i++)
+        differs |= (unsigned)(left[i] ^ right[i]);
+    return differs == 0;
+}
+
+static bool token_read(struct kept *kept, const json_t *token, struct error *error) {
+    struct caller *caller = &kept->caller;
+    const char *name = json_text(token, "name"), *tenant = json_text(token, "tenant");
+    const char *handlers = json_text(token, "handlers"), *rate = json_text(token, "rate");
+    json_t *scopes = json_object_get(token, "scopes");
+    caller_clear(caller);
+    kept->rate = (struct rate){0};
+    if (!name)
+        return true;
+    snprintf(caller->who, sizeof caller->who, "token:%.100s", name);
+    caller->token = json_int(token, "id");
+    caller->tenant = tenant ? strdup(tenant) : NULL;
+    caller->handlers = handlers ? json_read(handlers, strlen(handlers), "handlers", error) : NULL;
+    return ((!tenant || caller->tenant) || error_no_memory(error)) &&
+           (!handlers || caller->handlers) && scopes_read(scopes, &caller->scopes, error) &&
+           (!rate || rate_parse(rate, &kept->rate, error));
+}
+
+/* The place of the token; it may have another one's meaning yet. */
+static struct kept *kept_of(struct callers *callers, const uint8_t *hash) {
+    struct kept *oldest = &callers->kept[0];
+    for (int i = 0; i < KEPT; i++) {
+        struct kept *kept = &callers->kept[i];
+        if (kept->read && same_hash(kept->hash, hash))
+            return kept;
+        if (kept->read < oldest->read)
+            oldest = kept;
+    }
+    caller_clear(&oldest->caller);
+    *oldest = (struct kept){0};
+    memcpy(oldest->hash, hash, sizeof oldest->hash);
+    return oldest;
+}
+
+/* Asks the store, outside of the mutex, and keeps the answer. */
+static bool kept_refresh(struct callers *callers, struct engine *engine, const char *token,
+                         const uint8_t *hash, time_ms now, struct error *error) {
+    json_t *found = engine_token_find(engine, token, error);
+    if (!found)
+        return false;
+    mutex_lock(&callers->mutex);
+    struct kept *kept = kept_of(callers, hash);
+    bool done = token_read(kept, found, error);
+    if (!done)
+        caller_clear(&kept->caller);
+    kept->read = done ? now : 0;
+    mutex_unlock(&callers->mutex);
+    json_decref(found);
+    return done;
+}
+
+static bool too_fast(struct kept *kept, struct exchange *exchange, time_ms now) {
+    if (!kept->rate.count)
+        return false;
+    if (now - kept->window >= kept->rate.window) {
+        kept->window = now;
+        kept->counted = 0;
+    }
+    if (kept->counted++ < kept->rate.count)
+        return false;
+    exchange->retry_after = seconds_left(kept->window, kept->rate.window, now);
+    return true;
+}
+
+/* Under the mutex, once the meaning is fresh. */
+static enum caller_verdict kept_judge(struct callers *callers, struct kept *kept,
+                                      struct exchange *exchange, struct caller *caller,
+                                      struct error *error) {
+    const time_ms now = clock_monotonic();
+    if (!kept->caller.token) {
+        address_now(callers, &exchange->peer, now)->misses++;
+        return CALLER_UNKNOWN;
+    }
+    if (too_fast(kept, exchange, now))
+        return CALLER_TOO_FAST;
+    kept->used = true;
+    if (caller_copy(caller, &kept->caller))
+        return CALLER_KNOWN;
+    error_no_memory(error);
+    return CALLER_FAILED;
+}
+
+static enum caller_verdict token_find(struct callers *callers, struct engine *engine,
+                                      struct exchange *exchange, const char *token,
+                                      struct caller *caller, struct error *error) {
+    uint8_t hash[SHA256_DIGEST_LENGTH];
+    SHA2_CTX context;
+    const time_ms now = clock_monotonic();
+    SHA256Init(&context);
+    SHA256Update(&context, (const uint8_t *)token, strlen(token));
+    SHA256Final(hash, &context);
+    mutex_lock(&callers->mutex);
+    bool barred = is_barred(callers, exchange, now);
+    bool fresh = kept_of(callers, hash)->read > now - FRESH;
+    mutex_unlock(&callers->mutex);
+    if (barred)
+        return CALLER_BARRED;
+    if (!fresh && !kept_refresh(callers, engine, token, hash, now, error))
+        return CALLER_FAILED;
+    mutex_lock(&callers->mutex);
+    enum caller_verdict verdict =
+        kept_judge(callers, kept_of(callers, hash), exchange, caller, error);
+    mutex_unlock(&callers->mutex);
+    return verdict;
+}
+
+enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
+                                 struct exchange *exchange, struct caller *caller,
+                                 struct error *error) {
+    char token[CREDENTIAL_SIZE];
+    *caller = (struct caller){0};
+    if (credential_read(exchange_header(exchange, "authorization"), token))
+        return token_find(callers, engine, exchange, token, caller, error);
+    if (exchange->peer.local)
+        return local_find(callers, &exchange->peer, caller);
+    if (!callers->open)
+        return CALLER_UNKNOWN;
+    everything(caller);
+    snprintf(caller->who, sizeof caller->who, "open");
+    return CALLER_KNOWN;
+}
+
+/* ---- when they were used ---- */
+
+/* The id of a token whose use is to be written; 0: none. */
+static int64_t used_next(struct callers *callers, time_ms now) {
+    int64_t id = 0;
+    mutex_lock(&callers->mutex);
+    for (int i = 0; i < KEPT && !id; i++) {
+        struct kept *kept = &callers->kept[i];
+        if (!kept->used || (kept->written && now - kept->written < USED_EVERY))
+            continue;
+        id = kept->caller.token;
+        kept->written = now;
+        kept->used = false;
+    }
+    mutex_unlock(&callers->mutex);
+    return id;
+}
+
+bool callers_write_used(struct callers *callers, struct engine *engine, struct error *error) {
+    int64_t id;
+    while ((id = used_next(callers, clock_monotonic())))
+        if (!engine_token_used(engine, id, error))
+            return false;
+    return true;
+}

@@ -1,0 +1,199 @@
+/* callers_contract.c - who asks over HTTP, and what that one may: on both engines. */
+#include "../../store/contract.h"
+#include "engine/command/token.h"
+#include "http/who/callers.h"
+
+static struct engine *engine;
+static struct callers *callers;
+static char token[TOKEN_SIZE];
+
+static bool begin(struct contract *c, bool open) {
+    static struct settings settings;
+    settings = c->settings;
+    settings.store = c->url;
+    struct engine_options options = {
+        .settings = &settings, .mode = STORE_WRITE, .clock = clock_system()};
+    engine = engine_open(&options, &c->error);
+    callers = callers_new(&(struct callers_options){.open = open});
+    return engine && callers;
+}
+
+static void end(void) {
+    callers_free(callers);
+    engine_close(engine);
+}
+
+static bool make(struct contract *c, const char *described) {
+    json_t *object = json_loads(described, 0, NULL);
+    bool made = engine_token_create(engine, object, token, &c->error);
+    json_decref(object);
+    return made;
+}
+
+/* What comes of a request of this peer with this header. */
+static enum caller_verdict ask(struct contract *c, struct socket_peer peer,
+                               const char *authorization, struct caller *caller, int *retry_after) {
+    struct named_text header = {"authorization", authorization};
+    struct exchange exchange = {
+        .peer = peer, .headers = &header, .header_count = authorization ? 1 : 0};
+    enum caller_verdict verdict = callers_find(callers, engine, &exchange, caller, &c->error);
+    if (retry_after)
+        *retry_after = exchange.retry_after;
+    return verdict;
+}
+
+static const struct socket_peer far = {.address = "192.0.2.1"}, near = {.address = "127.0.0.1"};
+
+static enum caller_verdict show(struct contract *c, struct socket_peer peer, const char *shown,
+                                struct caller *caller) {
+    char header[2 * TOKEN_SIZE];
+    snprintf(header, sizeof header, "Bearer %s", shown);
+    return ask(c, peer, header, caller, NULL);
+}
+
+static enum caller_verdict verdict_of(struct contract *c, struct socket_peer peer,
+                                      const char *shown) {
+    struct caller caller;
+    enum caller_verdict verdict = show(c, peer, shown, &caller);
+    caller_clear(&caller);
+    return verdict;
+}
+
+static void known(struct contract *c) {
+    struct caller caller;
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"operate\"], \"tenant\": \"acme\","
+                   " \"handlers\": [\"topic/*\", \"mail\"]}"));
+    EXPECT(show(c, far, token, &caller) == CALLER_KNOWN);
+    EXPECT(strcmp(caller.who, "token:ci") == 0 && caller.token > 0);
+    EXPECT(caller_may(&caller, SCOPE_OPERATE | SCOPE_READ | SCOPE_PAYLOAD));
+    EXPECT(!caller_may(&caller, SCOPE_ENQUEUE) && !caller_may(&caller, SCOPE_ADMIN));
+    EXPECT(caller_sees_tenant(&caller, "acme") && !caller_sees_tenant(&caller, NULL));
+    EXPECT(!caller_sees_tenant(&caller, "other"));
+    EXPECT(caller_sees_handler(&caller, "topic/ocr") && caller_sees_handler(&caller, "mail"));
+    EXPECT(!caller_sees_handler(&caller, "mails") && !caller_sees_handler(&caller, NULL));
+    caller_clear(&caller);
+    end();
+}
+
+static void unknown(struct contract *c) {
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    char other[TOKEN_SIZE];
+    memcpy(other, token, sizeof other);
+    other[TOKEN_SIZE - 2] = other[TOKEN_SIZE - 2] == 'a' ? 'b' : 'a';
+    EXPECT(verdict_of(c, far, other) == CALLER_UNKNOWN);
+    EXPECT(verdict_of(c, near, "") == CALLER_UNKNOWN);
+    EXPECT(ask(c, near, NULL, &(struct caller){0}, NULL) == CALLER_UNKNOWN);
+    end();
+}
+
+static void revoked(struct contract *c) {
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    EXPECT(engine_token_revoke(engine, "ci", &c->error));
+    callers_forget(callers);
+    EXPECT(verdict_of(c, far, token) == CALLER_UNKNOWN);
+    EXPECT(!engine_token_revoke(engine, "ci", &c->error));
+    EXPECT_ERROR("no token \"ci\"");
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    end();
+}
+
+static void barred(struct contract *c) {
+    int retry_after = 0;
+    struct caller caller;
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    for (int i = 0; i < 20; i++)
+        EXPECT(verdict_of(c, far, "ms_guess") == CALLER_UNKNOWN);
+    EXPECT(ask(c, far, "Bearer ms_guess", &caller, &retry_after) == CALLER_BARRED);
+    EXPECT(retry_after > 0 && retry_after <= 60);
+    EXPECT(verdict_of(c, near, token) == CALLER_KNOWN);
+    end();
+}
+
+static void too_fast(struct contract *c) {
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"], \"rate\": \"2/PT1H\"}"));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    EXPECT(verdict_of(c, near, token) == CALLER_KNOWN);
+    EXPECT(verdict_of(c, far, token) == CALLER_TOO_FAST);
+    end();
+}
+
+static void local(struct contract *c) {
+    struct socket_peer peer = {.local = true, .user = getuid(), .address = "unix"};
+    struct caller caller;
+    EXPECT(begin(c, false));
+    EXPECT(ask(c, peer, NULL, &caller, NULL) == CALLER_KNOWN);
+    EXPECT(caller_may(&caller, SCOPE_ALL) && strncmp(caller.who, "unix:", 5) == 0);
+    peer.user = getuid() + 1;
+    EXPECT(ask(c, peer, NULL, &caller, NULL) == CALLER_UNKNOWN);
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    EXPECT(show(c, peer, token, &caller) == CALLER_KNOWN);
+    EXPECT(!caller_may(&caller, SCOPE_OPERATE));
+    end();
+}
+
+static void open(struct contract *c) {
+    struct caller caller;
+    EXPECT(begin(c, true));
+    EXPECT(ask(c, near, NULL, &caller, NULL) == CALLER_KNOWN);
+    EXPECT(caller_may(&caller, SCOPE_ALL) && strcmp(caller.who, "open") == 0);
+    EXPECT(verdict_of(c, near, "ms_guess") == CALLER_UNKNOWN);
+    end();
+}
+
+static void used(struct contract *c) {
+    int64_t at = 0;
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    EXPECT(callers_write_used(callers, engine, &c->error));
+    EXPECT(db_value(&c->store->db, &c->error, &at,
+                    "SELECT count(*) FROM api_token WHERE used IS NOT NULL", "") == YES);
+    EXPECT(at == 0 && verdict_of(c, far, token) == CALLER_KNOWN);
+    EXPECT(callers_write_used(callers, engine, &c->error));
+    EXPECT(db_value(&c->store->db, &c->error, &at,
+                    "SELECT count(*) FROM api_token WHERE used IS NOT NULL", "") == YES);
+    EXPECT(at == 1);
+    end();
+}
+
+static void refuses(struct contract *c) {
+    EXPECT(begin(c, false));
+    EXPECT(!make(c, "{\"name\": \"a\", \"scopes\": [\"reed\"]}"));
+    EXPECT_ERROR("unknown scope \"reed\" (did you mean \"read\"?)");
+    EXPECT(!make(c, "{\"name\": \"a\"}"));
+    EXPECT_ERROR("scopes: expected one at least (read, payload, enqueue, work, operate, admin)");
+    EXPECT(!make(c, "{\"scopes\": [\"read\"]}"));
+    EXPECT_ERROR("token: expected a name");
+    EXPECT(!make(c, "{\"name\": \"a\", \"scopes\": [\"read\"], \"expires\": \"2020-01-01\"}"));
+    EXPECT_ERROR("expires \"2020-01-01\": expected a time that is not over");
+    EXPECT(!make(c, "{\"name\": \"a\", \"scopes\": [\"read\"], \"handlers\": [\"*x\"]}"));
+    EXPECT_ERROR("handlers \"*x\": expected names, such as \"topic/*\"");
+    EXPECT(!make(c, "{\"name\": \"a\", \"scopes\": [\"read\"], \"tennant\": \"x\"}"));
+    EXPECT_ERROR("unknown key \"tennant\" (did you mean \"tenant\"?)");
+    EXPECT(make(c, "{\"name\": \"a\", \"scopes\": [\"read\"], \"expires\": \"P1D\"}"));
+    EXPECT(!make(c, "{\"name\": \"a\", \"scopes\": [\"read\"]}"));
+    EXPECT_ERROR("token \"a\": the name is taken (expected another one; moonshift token revoke"
+                 " frees it)");
+    end();
+}
+
+static const struct check checks[] = {
+    {"a token says who asks, and what that one may and sees", known},
+    {"what is no token is refused", unknown},
+    {"a token that is revoked is refused, and its name is free", revoked},
+    {"who shows twenty unknown tokens waits a minute, and no other", barred},
+    {"beyond its rate a token is too fast", too_fast},
+    {"the owner of the process may all over a unix socket, another user shows a token", local},
+    {"where all is open everybody may all, but for a wrong token", open},
+    {"when a token was used is written once", used},
+    {"a token that cannot be is refused, with the reason", refuses},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
