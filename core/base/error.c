@@ -7,22 +7,30 @@
 static const struct {
     const char *name;
     int exit_status;
+    int http_status;
 } codes[] = {
-    [ERROR_NONE] = {"none", 0},
-    [ERROR_FAILED] = {"failed", 1},
-    [ERROR_USAGE] = {"usage", 2},
-    [ERROR_INVALID] = {"invalid", 2},
-    [ERROR_NOT_FOUND] = {"not_found", 4},
-    [ERROR_CONFLICT] = {"conflict", 5},
-    [ERROR_BUSY] = {"busy", 1},
-    [ERROR_CLOSED] = {"closed", 1},
-    [ERROR_DAMAGED] = {"damaged", 65},
-    [ERROR_FULL] = {"full", 74},
-    [ERROR_IO] = {"io", 74},
-    [ERROR_CONFIG] = {"config", 78},
-    [ERROR_UNAVAILABLE] = {"unavailable", 69},
-    [ERROR_STUCK] = {"stuck", 70},
-    [ERROR_INTERRUPTED] = {"interrupted", 130},
+    [ERROR_NONE] = {"none", 0, 200},
+    [ERROR_FAILED] = {"failed", 1, 500},
+    [ERROR_USAGE] = {"usage", 2, 400},
+    [ERROR_INVALID] = {"invalid", 2, 400},
+    [ERROR_NOT_FOUND] = {"not_found", 4, 404},
+    [ERROR_CONFLICT] = {"conflict", 5, 409},
+    [ERROR_BUSY] = {"busy", 1, 503},
+    [ERROR_CLOSED] = {"closed", 1, 503},
+    [ERROR_DAMAGED] = {"damaged", 65, 500},
+    [ERROR_FULL] = {"full", 74, 507},
+    [ERROR_IO] = {"io", 74, 500},
+    [ERROR_CONFIG] = {"config", 78, 500},
+    [ERROR_UNAVAILABLE] = {"unavailable", 69, 503},
+    [ERROR_STUCK] = {"stuck", 70, 503},
+    [ERROR_INTERRUPTED] = {"interrupted", 130, 503},
+    [ERROR_UNAUTHORIZED] = {"unauthorized", 1, 401},
+    [ERROR_FORBIDDEN] = {"forbidden", 1, 403},
+    [ERROR_METHOD] = {"method", 2, 405},
+    [ERROR_TYPE] = {"type", 2, 415},
+    [ERROR_CHANGED] = {"changed", 5, 412},
+    [ERROR_TOO_LARGE] = {"too_large", 2, 413},
+    [ERROR_RATE] = {"rate", 1, 429},
 };
 
 /* Bytes of a value quoted in the sentence may be anything; the sentence is UTF-8 all the same. */
@@ -79,4 +87,8 @@ const char *error_code_name(enum error_code code) {
 
 int error_exit_status(enum error_code code) {
     return codes[code].exit_status;
+}
+
+int error_http_status(enum error_code code) {
+    return codes[code].http_status;
 }

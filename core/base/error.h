@@ -24,7 +24,15 @@ enum error_code {
     ERROR_UNAVAILABLE, /* "unavailable": the server of the store cannot be reached, or is read only;
                           exit 69 */
     ERROR_STUCK,       /* "stuck": more handlers do not end than workers can be replaced; exit 70 */
-    ERROR_INTERRUPTED  /* "interrupted": the user asked to stop; exit 130 */
+    ERROR_INTERRUPTED, /* "interrupted": the user asked to stop; exit 130 */
+    /* of a request over HTTP: */
+    ERROR_UNAUTHORIZED, /* "unauthorized": nobody knows who asks; exit 1 */
+    ERROR_FORBIDDEN,    /* "forbidden": whoever asks may not; exit 1 */
+    ERROR_METHOD,       /* "method": the path is there, for another method; exit 2 */
+    ERROR_TYPE,         /* "type": the content is of another type than expected; exit 2 */
+    ERROR_CHANGED,      /* "changed": it is no longer what was looked at; exit 5 */
+    ERROR_TOO_LARGE,    /* "too_large": more than is taken at once; exit 2 */
+    ERROR_RATE          /* "rate": too many in a while; exit 1 */
 };
 
 struct error {
@@ -57,5 +65,7 @@ const char *error_code_name(enum error_code code);
 
 /* The process exit status for a code, see the list above; 0 for ERROR_NONE. */
 int error_exit_status(enum error_code code);
+/* The status of an answer over HTTP (RFC 9110); 200 for ERROR_NONE. */
+int error_http_status(enum error_code code);
 
 #endif

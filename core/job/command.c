@@ -112,6 +112,14 @@ const char *command_name(enum command_verb verb) {
     return verbs[verb].name;
 }
 
+enum command_target command_target(enum command_verb verb) {
+    return verbs[verb].target;
+}
+
+bool command_is_given(enum command_verb verb) {
+    return verb != COMMAND_BATCH_SEED && verb != COMMAND_BATCH_MONITOR;
+}
+
 bool command_is_for_jobs(const struct command *command) {
     return command->target != TARGET_EXECUTOR && command->target != TARGET_DEPLOYMENT &&
            (command->target != TARGET_PLAN || command->plan);
@@ -399,12 +407,32 @@ static bool read_target(struct command *command, const json_t *object, struct er
     return error_set(error, ERROR_FAILED, "%s: no code reads its target", command->name);
 }
 
+/* The keys that say what it is done to. */
+static const char *const targets[][2] = {
+    [TARGET_JOBS] = {"ids", "query"},     [TARGET_DEFINITION] = {"definition", ""},
+    [TARGET_INSTANCE] = {"instance", ""}, [TARGET_INCIDENT] = {"incident", ""},
+    [TARGET_BATCH] = {"batch", ""},       [TARGET_HISTORY] = {"ids", "query"},
+    [TARGET_PLAN] = {"plan", ""},         [TARGET_SCHEDULE] = {"schedule", ""},
+    [TARGET_EXECUTOR] = {"executor", ""}, [TARGET_DEPLOYMENT] = {"deployment", ""},
+    [TARGET_PROCESS] = {"process", ""},   [TARGET_TASK] = {"task", ""},
+};
+
 static bool is_target(enum command_target target, const char *key) {
-    static const char *const names[][2] = {{"ids", "query"},   {"definition", ""}, {"instance", ""},
-                                           {"incident", ""},   {"batch", ""},      {"ids", "query"},
-                                           {"plan", ""},       {"schedule", ""},   {"executor", ""},
-                                           {"deployment", ""}, {"process", ""},    {"task", ""}};
-    return strcmp(key, names[target][0]) == 0 || strcmp(key, names[target][1]) == 0;
+    return strcmp(key, targets[target][0]) == 0 || strcmp(key, targets[target][1]) == 0;
+}
+
+const char *command_target_key(enum command_target target) {
+    return targets[target][0];
+}
+
+const char *command_key(enum command_verb verb, size_t at, bool *needed) {
+    for (size_t i = 0; i < KEYS; i++) {
+        if (!((verbs[verb].needs | verbs[verb].takes) & keys[i].bit) || at--)
+            continue;
+        *needed = (verbs[verb].needs & keys[i].bit) != 0;
+        return keys[i].name;
+    }
+    return NULL;
 }
 
 /* ---- the whole ---- */

@@ -26,6 +26,13 @@ static bool care_is_row(const struct error *error) {
     case ERROR_UNAVAILABLE:
     case ERROR_STUCK:
     case ERROR_INTERRUPTED:
+    case ERROR_UNAUTHORIZED:
+    case ERROR_FORBIDDEN:
+    case ERROR_METHOD:
+    case ERROR_TYPE:
+    case ERROR_CHANGED:
+    case ERROR_TOO_LARGE:
+    case ERROR_RATE:
         break;
     }
     return false;
