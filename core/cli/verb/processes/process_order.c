@@ -184,6 +184,11 @@ static bool restart_all(struct cli *cli, const struct flags *flags, const json_t
 
 static bool restart_run(struct cli *cli, const struct flags *flags, struct error *error) {
     const int count = process_operations_words(flags);
+    if (count == 0)
+        return error_set(
+            error, ERROR_USAGE,
+            "instance restart: \"%s\" behind an operation (expected the ids before it)",
+            flags->words[0]);
     json_t *commands = json_array(), *command = NULL;
     bool fine = commands || error_no_memory(error);
     for (int i = 0; fine && i < count; i++) {
