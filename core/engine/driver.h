@@ -28,6 +28,10 @@ const struct generations *engine_generations(const struct engine *engine);
 bool engine_adopt(struct engine *engine, struct generation *generation, struct generations **before,
                   struct error *error);
 
+/* Deploys the newest generation once more if it was left to a newer one that no live executor has
+ * any more. It counts from then on, and generation_tell says so. */
+bool engine_take_back(struct engine *engine, struct error *error);
+
 /* Runs a job on this thread; takes it over. `generation`: as engine_take has said; NULL: the newest
  * that has the handler. NULL: no memory. */
 struct outcome *engine_run_job(struct engine *engine, struct generation *generation,

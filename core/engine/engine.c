@@ -97,17 +97,34 @@ void engine_leave(struct engine *engine) {
     engine->joined_as = NULL;
 }
 
+/* Those of the executor that runs the engine, else its own. */
+static const struct settings *joined_settings(const struct engine *engine) {
+    return engine->joined_as ? engine->joined_as : engine->options.settings;
+}
+
 bool engine_adopt(struct engine *engine, struct generation *generation, struct generations **before,
                   struct error *error) {
-    const struct settings *settings =
-        engine->joined_as ? engine->joined_as : engine->options.settings;
-    if (!deploy(engine, generation, settings->name, error))
+    if (!deploy(engine, generation, joined_settings(engine)->name, error))
         return false;
     struct generations *generations = generations_new(generation, engine->generations);
     if (!generations)
         return error_no_memory(error);
     *before = engine->generations;
     engine->generations = generations;
+    return true;
+}
+
+bool engine_take_back(struct engine *engine, struct error *error) {
+    struct generation *newest = engine->generations ? engine->generations->list[0] : NULL;
+    int64_t newer = 0;
+    if (!newest || !newest->left_to)
+        return true;
+    if (!store_deployment_newer(engine->store, newest->deployment, engine_now(engine), &newer,
+                                error))
+        return false;
+    if (newer || !deploy(engine, newest, joined_settings(engine)->name, error))
+        return newer != 0;
+    generation_tell(newest);
     return true;
 }
 

@@ -117,6 +117,18 @@ static void turn_failed(struct runner *runner, const struct error *error, time_m
     }
 }
 
+/* An older folder counts once no live executor has the newer one. */
+static void take_back(struct runner *runner) {
+    struct error error = {0};
+    int64_t executors = store_executors_number(runner->store);
+    if (executors == runner->executors || runner->stage != WORKING)
+        return;
+    if (engine_take_back(runner->engine, &error))
+        runner->executors = executors;
+    else
+        log_event(LOG_WARN, "older folder not looked at", "reason:s", error.text);
+}
+
 static void count(struct runner *runner, const struct turn *turn) {
     mutex_lock(&runner->mutex);
     runner->status.done += turn->done;
@@ -154,6 +166,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
         client_lapse(runner->client);
     client_lease(runner->client, turns_lease(runner->turns));
     yield_bounded(runner);
+    take_back(runner);
     if (turn->items) {
         CRASH_POINT("after_lock_commit");
         client_submit(runner->client, turn->items);

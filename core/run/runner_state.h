@@ -63,6 +63,7 @@ struct runner {
     time_ms failing;      /* wall clock: since then, and the lists say so; 0: they do not */
     int64_t cuts;         /* the answer of store_cuts seen last */
     int64_t definitions;  /* the same of store_definitions_number */
+    int64_t executors;    /* the same of store_executors_number */
     struct error refused; /* of the turn that failed last */
     struct error fatal;
     struct error exhausted; /* why it ended itself: too many runs do not end */

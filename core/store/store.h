@@ -123,6 +123,12 @@ bool store_deploy(struct store *store, struct store_deployment *deployment,
  * that was taken back since. */
 enum answer store_deployment_current(struct store *store, const char *name, int64_t *id,
                                      struct error *error);
+/* *newer: the newest deployment of the same name that another live executor has; 0: no newer one.
+ * The answer changes only where store_executors_number does. */
+bool store_deployment_newer(struct store *store, int64_t id, time_ms now, int64_t *newer,
+                            struct error *error);
+/* Grows when an executor comes, goes, or says what it has; as this process saw it last. */
+int64_t store_executors_number(const struct store *store);
 /* The names of all deployments, at most 1 000, as an array of texts; NULL: error. */
 json_t *store_deployment_names(struct store *store, struct error *error);
 

@@ -136,6 +136,48 @@ describe("of two folders of one name", function()
     end
   end)
 
+  local function await_counts(expected)
+    process.await(expected, 60, function()
+      return counts() == expected
+    end)
+  end
+
+  it("the older one counts once the executor with the newer one has left", function()
+    deploy("old")
+    local pid = run("new")
+    local _, log = run("old")
+    assert.equal("9 R/P2D", counts())
+    place.stop(pid)
+    await_counts("1 R/P1D")
+    assert.matches('event="rolled back to an older folder" folder=shop deployment=1 newer=2', log(),
+      1, true)
+    assert.same({ 'folder "shop" deployment 2 deployment 1' }, rollbacks())
+  end)
+
+  it("the older one counts once the executor with the newer one was killed", function()
+    deploy("old")
+    local pid = run("new")
+    run("old")
+    process.kill(pid, "KILL")
+    await_counts("1 R/P1D")
+  end)
+
+  it("the older one counts where all executors go back to it at one moment", function()
+    deploy("old")
+    version("old", 9, "R/P2D")
+    local first, second = run("old"), run("old", "--name", "other")
+    for _ = 1, 3 do
+      await_counts("9 R/P2D")
+      version("old", 1, "R/P1D")
+      process.kill(first, "HUP")
+      process.kill(second, "HUP")
+      await_counts("1 R/P1D")
+      version("old", 9, "R/P2D")
+      process.kill(first, "HUP")
+      process.kill(second, "HUP")
+    end
+  end)
+
   it("the newer one counts again as soon as somebody starts with it", function()
     deploy("old")
     deploy("new")

@@ -101,9 +101,9 @@ static bool deploy_files(struct store *store, const struct store_deployment *dep
 
 /* ---- an older one beside a newer one ---- */
 
-/* The newest that a live executor has of this name; 0: none newer. False: error. */
-static bool deploy_newer(struct store *store, const struct store_deployment *deployment, int64_t id,
-                         time_ms now, int64_t *newer, struct error *error) {
+/* The newest of the same name that a live executor has; 0: none newer. False: error. */
+static bool deploy_newer(struct store *store, int64_t id, time_ms now, int64_t *newer,
+                         struct error *error) {
     struct executor_list executors;
     bool done = executor_list_take(&executors, store, false, now, error);
     *newer = 0;
@@ -114,13 +114,24 @@ static bool deploy_newer(struct store *store, const struct store_deployment *dep
         bool lives = info->standing == STANDING_LIVE || info->standing == STANDING_DRAINING;
         if (!lives || info->id == store->self.id || has <= id || has <= *newer)
             continue;
-        enum answer same =
-            db_value(&store->db, error, &one, "SELECT id FROM deployment WHERE id=?1 AND name=?2",
-                     "it", has, deployment->name);
+        enum answer same = db_value(&store->db, error, &one,
+                                    "SELECT n.id FROM deployment n JOIN deployment d"
+                                    " ON d.name=n.name WHERE n.id=?1 AND d.id=?2",
+                                    "ii", has, id);
         done = same != FAILED;
         *newer = same == YES ? has : *newer;
     }
     executor_list_clear(&executors);
+    return done;
+}
+
+bool store_deployment_newer(struct store *store, int64_t id, time_ms now, int64_t *newer,
+                            struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return false;
+    bool done = deploy_newer(store, id, now, newer, error);
+    look_end(store, own);
     return done;
 }
 
@@ -361,8 +372,7 @@ static bool deploy_write(struct store *store, struct store_deployment *deploymen
         return deploy_known_one(store, deployment, executor_name, id, error);
     if (!deploy_called(store, deployment, now, error) ||
         !deploy_insert(store, deployment, now, id, error) ||
-        (!deployment->takes_back &&
-         !deploy_newer(store, deployment, *id, now, &deployment->left_to, error)))
+        (!deployment->takes_back && !deploy_newer(store, *id, now, &deployment->left_to, error)))
         return false;
     if (deployment->left_to)
         return deploy_leave(store, deployment, error) &&

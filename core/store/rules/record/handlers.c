@@ -30,7 +30,12 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
         handlers_found(store, text, now, error);
     free(text);
     store->meta.executors++;
+    store->ring.everybody = true; /* an older folder may count from now on */
     return unit_end(store, own, done, error);
+}
+
+int64_t store_executors_number(const struct store *store) {
+    return store->meta.executors;
 }
 
 /* An executor that has not said yet what it serves may serve anything. No handler is missing for a
