@@ -3,6 +3,7 @@
 #include "base/thread.h"
 #include "engine/command/token.h"
 #include "http/who/credential.h"
+#include "http/who/sessions.h"
 #include "time/rate.h"
 #include <pwd.h>
 #include <sha2.h>
@@ -40,6 +41,7 @@ struct address {
 
 struct callers {
     struct mutex mutex;
+    struct sessions *sessions;
     bool open;
     uid_t owner;
     struct kept kept[KEPT];
@@ -50,6 +52,11 @@ struct callers *callers_new(const struct callers_options *options) {
     struct callers *callers = calloc(1, sizeof *callers);
     if (!callers)
         return NULL;
+    callers->sessions = sessions_new();
+    if (!callers->sessions) {
+        free(callers);
+        return NULL;
+    }
     mutex_init(&callers->mutex);
     callers->open = options->open;
     callers->owner = getuid();
@@ -61,8 +68,13 @@ void callers_free(struct callers *callers) {
         return;
     for (int i = 0; i < KEPT; i++)
         caller_clear(&callers->kept[i].caller);
+    sessions_free(callers->sessions);
     mutex_free(&callers->mutex);
     free(callers);
+}
+
+struct sessions *callers_sessions(struct callers *callers) {
+    return callers->sessions;
 }
 
 void callers_forget(struct callers *callers) {
@@ -74,8 +86,10 @@ void callers_forget(struct callers *callers) {
 
 /* ---- the owner of the machine's account ---- */
 
-static void everything(struct caller *caller) {
+static enum caller_verdict everything(struct caller *caller, const char *who) {
     *caller = (struct caller){.scopes = SCOPE_ALL};
+    snprintf(caller->who, sizeof caller->who, "%s", who);
+    return CALLER_KNOWN;
 }
 
 static enum caller_verdict local_find(const struct callers *callers, const struct socket_peer *peer,
@@ -83,13 +97,12 @@ static enum caller_verdict local_find(const struct callers *callers, const struc
     if (peer->user != callers->owner && peer->user != 0)
         return CALLER_UNKNOWN;
     struct passwd room, *user = NULL;
-    char names[1024];
-    everything(caller);
+    char names[1024], who[CALLER_WHO_SIZE];
     if (getpwuid_r(peer->user, &room, names, sizeof names, &user) == 0 && user)
-        snprintf(caller->who, sizeof caller->who, "unix:%.100s", user->pw_name);
+        snprintf(who, sizeof who, "unix:%.100s", user->pw_name);
     else
-        snprintf(caller->who, sizeof caller->who, "unix:%u", (unsigned)peer->user);
-    return CALLER_KNOWN;
+        snprintf(who, sizeof who, "unix:%u", (unsigned)peer->user);
+    return everything(caller, who);
 }
 
 /* ---- addresses that show unknown tokens; under the mutex ---- */
@@ -248,13 +261,17 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
     *caller = (struct caller){0};
     if (credential_read(exchange_header(exchange, "authorization"), token))
         return token_find(callers, engine, exchange, token, caller, error);
+    switch (sessions_find(callers->sessions, exchange_header(exchange, "cookie"), token)) {
+    case SESSION_TOKEN:
+        return token_find(callers, engine, exchange, token, caller, error);
+    case SESSION_ALL:
+        return everything(caller, "terminal");
+    case SESSION_NONE:
+        break;
+    }
     if (exchange->peer.local)
         return local_find(callers, &exchange->peer, caller);
-    if (!callers->open)
-        return CALLER_UNKNOWN;
-    everything(caller);
-    snprintf(caller->who, sizeof caller->who, "open");
-    return CALLER_KNOWN;
+    return callers->open ? everything(caller, "open") : CALLER_UNKNOWN;
 }
 
 /* ---- when they were used ---- */

@@ -18,6 +18,8 @@ struct callers_options {
 /* NULL: no memory. */
 struct callers *callers_new(const struct callers_options *options);
 void callers_free(struct callers *callers);
+/* The browsers that are signed in; borrowed. */
+struct sessions *callers_sessions(struct callers *callers);
 /* Forgets what tokens stand for: the next request of each asks the store. */
 void callers_forget(struct callers *callers);
 
