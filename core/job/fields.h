@@ -59,7 +59,7 @@
     FIELD(state,           STATE,  "state",           MADE,   state,           OTHER, NEVER)   \
     FIELD(created,         TIME,   "created",         ROW,    created,         OTHER, SORT)    \
     FIELD(message,         TEXT,   "message",         KEPT,   message,         OTHER, SORT)    \
-    FIELD(failed_activity, TEXT,   "failed_activity", KEPT,   failed_activity, OTHER, NEVER)   \
+    FIELD(failed_activity, TEXT,   "failed_activity", MADE,   failed_activity, OTHER, NEVER)   \
     FIELD(rev,             NUMBER, "rev",             KEPT,   rev,             OTHER, SORT)    \
     FIELD(stream,          ID,     NULL,              ROW,    stream,          OTHER, NEVER)   \
     FIELD(lane_id,         ID,     NULL,              MADE,   lane_id,         OTHER, NEVER)   \

@@ -176,9 +176,10 @@ static inline const void *row_blob(struct row *row, int column, size_t *size) {
     return row->driver->blob(row, column, size);
 }
 
-/* NULL is TIME_NONE. */
+/* NULL is TIME_NONE. Few dates are 0, so few need the second look. */
 static inline time_ms row_time(struct row *row, int column) {
-    return row_null(row, column) ? TIME_NONE : row_int(row, column);
+    time_ms at = row_int(row, column);
+    return !at && row_null(row, column) ? TIME_NONE : at;
 }
 
 #endif

@@ -16,19 +16,23 @@ static const struct catalog_stream *row_stream(const struct store *store, struct
     return catalog_stream(&store->catalog, row_int(row, ROW_stream));
 }
 
+static void row_failed(struct row *row, struct job *job) {
+    const char *activity = row_text(row, ROW_failed_activity);
+    job->failed_activity = activity ? activity : job->activity;
+    job->conflicts = row_int32(row, ROW_conflicts);
+}
+
 /* The rest of a job, whose stream has been told. */
 static void row_rest(struct store *store, struct row *row, struct job *job) {
-    job->lane_id = row_int(row, ROW_lane_id);
     job->exclusive = !row_null(row, ROW_lane_id);
+    if (job->exclusive)
+        job->lane_id = row_int(row, ROW_lane_id);
     job->lock_expiration = TIME_NONE;
-    job->conflicts = row_int32(row, ROW_conflicts);
     JOB_FIELDS(READ)
     job->suspect = suspects_has(store, job->id);
     row_show(store, job);
-    if (!job->message)
-        job->failed_activity = NULL;
-    else if (!job->failed_activity)
-        job->failed_activity = job->activity;
+    if (job->message)
+        row_failed(row, job);
 }
 
 static void row_whole(struct store *store, struct row *row, const struct catalog_stream *stream,
@@ -44,13 +48,18 @@ static void row_whole(struct store *store, struct row *row, const struct catalog
     row_rest(store, row, job);
 }
 
+static bool row_damaged(struct store *store, int64_t id, const char *lack, struct error *error) {
+    care_touch(store, id);
+    return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has %s", store->db.name,
+                     (long long)id, lack);
+}
+
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error) {
     const struct catalog_stream *stream = row_stream(store, row);
-    care_touch(store, row_int(row, ROW_id));
     if (!stream)
-        return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
-                         store->db.name, (long long)row_int(row, ROW_id));
+        return row_damaged(store, row_int(row, ROW_id), "no definition", error);
     row_whole(store, row, stream, job);
+    care_touch(store, job->id);
     return true;
 }
 
@@ -64,9 +73,7 @@ void row_read_any(struct store *store, struct row *row, struct job *job) {
 }
 
 bool row_missing(struct store *store, int64_t id, struct error *error) {
-    care_touch(store, id);
-    return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has a place and no row",
-                     store->db.name, (long long)id);
+    return row_damaged(store, id, "a place and no row", error);
 }
 
 enum answer row_job(struct store *store, int64_t id, struct job **job, struct error *error) {

@@ -5,18 +5,19 @@
 #include "store/rules/ground/state.h"
 #include <stdio.h>
 
-/* The columns of the list that are read back, then two that are no members of their own. Only a job
- * with a message may have met conflicts. */
+/* The columns of the list that are read back, then the lane. Only a job with a message may have met
+ * conflicts or name another activity that failed: of others the last two are not read. */
 #define ROW_COLUMN(member, type, key, source, column, ...) JOB_READ_##source("j." #column ", ")
 #define ROW_COLUMNS                                                                                \
     JOB_FIELDS(ROW_COLUMN)                                                                         \
-    "j.lane, CASE WHEN j.message IS NOT NULL THEN (SELECT c.n FROM conflicts AS c WHERE"           \
-    " c.job=j.id) END"
+    "j.lane, j.failed_activity, CASE WHEN j.message IS NOT NULL THEN (SELECT c.n FROM"             \
+    " conflicts AS c WHERE c.job=j.id) END"
 enum {
 #define ROW_AT(member, type, key, source, ...) JOB_READ_##source(ROW_##member, )
     JOB_FIELDS(ROW_AT)
 #undef ROW_AT
         ROW_lane_id,
+    ROW_failed_activity,
     ROW_conflicts,
     ROW_COLUMN_COUNT
 };
