@@ -83,8 +83,8 @@ struct text;
         struct error *error), (store, claims, count, error))                                       \
     OP(bool, next, (struct store *store, time_ms now, time_ms *at, struct error *error),           \
        (store, now, at, error))                                                                    \
-    OP(bool, retries_wait, (struct store *store, int64_t *count, time_ms *first,                   \
-        struct error *error), (store, count, first, error))                                        \
+    OP(bool, retries_wait, (struct store *store, struct store_retries *waiting,                    \
+        struct error *error), (store, waiting, error))                                             \
     OP(bool, backup, (struct store *store, const char *to, struct store_backup *backup,            \
         struct error *error), (store, to, backup, error))
 /* clang-format on */

@@ -477,10 +477,15 @@ enum ask_kind store_ask_find(const char *name);
 /* What no live executor would ever take: [{ kind, text, count, more, … }], `more` if there are more
  * than 10 000. */
 json_t *store_unserved(struct store *store, time_ms now, struct error *error);
-/* Jobs that have failed, or met a conflict, and wait for the date of their retry: how many, counted
- * to STORE_RETRIES_MAX, and the first date (TIME_NEVER: none). Only reads. */
-enum { STORE_RETRIES_MAX = 10000 };
-static inline bool store_retries_wait(struct store *store, int64_t *count, time_ms *first,
+/* Jobs that have failed, or met a conflict, and wait for the date of their retry. Looked for among
+ * the first timers and the newest failures. Only reads. */
+enum { STORE_RETRIES_LOOKED = 4000 };
+struct store_retries {
+    int64_t count;
+    time_ms first; /* TIME_NEVER: none */
+    bool more;     /* there are other timers: perhaps more wait */
+};
+static inline bool store_retries_wait(struct store *store, struct store_retries *waiting,
                                       struct error *error);
 /* `moonshift check --store`: integrity_check and "every job is in exactly one place". Array of
  * texts. `heard` is told how many of the questions have been asked; it may be NULL. */

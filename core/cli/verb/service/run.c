@@ -135,13 +135,16 @@ static void end_tell(struct watch *watch, bool drain) {
         log_event(LOG_WARN, "some runs failed", "failed:l done:l", status.failed, status.done);
 }
 
-static void retries_say(int64_t count, const char *when, bool person) {
+static void retries_say(int64_t count, bool more, const char *when, bool person) {
     char away[RELATIVE_SIZE] = "";
     if (person && relative_time(when, clock_now(clock_system()), away))
-        fprintf(stderr, "moonshift: %lld %s a retry, the first is due at %s (%s)\n",
-                (long long)count, count == 1 ? "job waits for" : "jobs wait for", when, away);
+        fprintf(stderr, "moonshift: %s%lld %s a retry, the first is due at %s (%s)\n",
+                more ? "at least " : "", (long long)count,
+                count == 1 ? "job waits for" : "jobs wait for", when, away);
     else
-        log_event(LOG_INFO, "jobs wait for a retry", "jobs:l first:s", count, when);
+        log_event(LOG_INFO,
+                  more ? "at least so many jobs wait for a retry" : "jobs wait for a retry",
+                  "jobs:l first:s", count, when);
 }
 
 /* A drain does not wait for retries: it says how many there are, and when the first one is due. */
@@ -153,7 +156,7 @@ static void retries_tell(struct cli *cli, bool person) {
     const char *when = json_string_value(json_object_get(retries, "first"));
     engine_close(engine);
     if (count && when)
-        retries_say(count, when, person);
+        retries_say(count, json_is_true(json_object_get(retries, "more")), when, person);
     json_decref(retries);
 }
 

@@ -95,16 +95,16 @@ static json_t *batch(struct store *store, const struct question *question, struc
     return store_batch(store, question->id, error);
 }
 
-/* { count, first }; no `first`: none waits. */
+/* { count, first, more }; no `first`: none waits. */
 static json_t *retries(struct store *store, const struct question *question, struct error *error) {
-    int64_t waiting = 0;
-    time_ms first = TIME_NEVER;
+    struct store_retries waiting;
     (void)question;
-    if (!store_retries_wait(store, &waiting, &first, error))
+    if (!store_retries_wait(store, &waiting, error))
         return NULL;
-    json_t *answer = json_pack("{sI}", "count", (json_int_t)waiting);
-    if (answer && first != TIME_NEVER)
-        json_put_time(answer, "first", first);
+    json_t *answer =
+        json_pack("{sI sb}", "count", (json_int_t)waiting.count, "more", (int)waiting.more);
+    if (answer && waiting.first != TIME_NEVER)
+        json_put_time(answer, "first", waiting.first);
     return answer;
 }
 

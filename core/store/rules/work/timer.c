@@ -49,21 +49,32 @@ bool work_promote(struct store *store, time_ms now, int limit, int *count, struc
                     error);
 }
 
-bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error) {
-    *count = 0;
-    *first = TIME_NEVER;
+/* Any number of jobs may be scheduled, and no index knows those that have failed. */
+#define RETRIES_NEAR "(SELECT due, id FROM timer ORDER BY due, id LIMIT ?1) AS near"
+#define RETRIES_FAILED                                                                             \
+    "(SELECT job FROM attempt ORDER BY at DESC LIMIT ?1) AS a JOIN job j ON j.id=a.job"            \
+    " JOIN timer t ON t.due=j.due AND t.id=j.id"
+#define RETRIES_MET                                                                                \
+    "(SELECT job FROM conflicts LIMIT ?1) AS c JOIN job j ON j.id=c.job"                           \
+    " JOIN timer t ON t.due=j.due AND t.id=j.id"
+
+bool work_retries_wait(struct store *store, struct store_retries *waiting, struct error *error) {
+    *waiting = (struct store_retries){.first = TIME_NEVER};
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT count(*), min(due) FROM (SELECT t.due FROM timer t JOIN job j ON j.id=t.id"
-                 " WHERE j.attempt>1 OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)"
-                 " ORDER BY t.due, t.id LIMIT ?1) AS waiting",
-                 "n", STORE_RETRIES_MAX);
+                 "SELECT count(*), min(l.due), (SELECT count(*) FROM " RETRIES_NEAR ")"
+                 " FROM (SELECT due, id FROM " RETRIES_NEAR " UNION SELECT t.due, t.id"
+                 " FROM " RETRIES_FAILED " UNION SELECT t.due, t.id FROM " RETRIES_MET ") AS l"
+                 " JOIN job j ON j.id=l.id WHERE j.attempt>1"
+                 " OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)",
+                 "n", STORE_RETRIES_LOOKED);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return false;
-    *count = row_int(row, 0);
-    if (*count)
-        *first = row_int(row, 1);
+    waiting->count = row_int(row, 0);
+    if (waiting->count)
+        waiting->first = row_int(row, 1);
+    waiting->more = row_int(row, 2) == STORE_RETRIES_LOOKED;
     row_done(row);
     return true;
 }

@@ -77,7 +77,7 @@ bool work_ask_lost(struct store *store, struct store_claim *claims, size_t count
 struct row *work_ask(struct store *store, struct error *error);
 bool work_answer(struct store *store, struct row *row, struct error *error);
 bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error);
-bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error);
+bool work_retries_wait(struct store *store, struct store_retries *waiting, struct error *error);
 
 /* The members of a table of functions (store/ops.h) that these are. */
 #define WORK_OPS                                                                                   \

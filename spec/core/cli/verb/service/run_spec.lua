@@ -95,6 +95,20 @@ describe("run", function()
     assert.is_nil(errors:find("wait for a retry", 1, true))
   end)
 
+  it("says that at least so many wait where more jobs have a date than it looks at", function()
+    local file = assert(io.open(place.path .. "/handlers/patient.lua", "w"))
+    file:write("return { retry = 'R3/PT2H', run = function() error('no answer', 0) end }")
+    file:close()
+    place.run("enqueue", "work", "--in", "PT1H", "--count", "4000")
+    place.run("enqueue", "patient", "--count", "3")
+    local _, _, errors = place.run("run", "--drain")
+    local due = process.sql(place.store, "SELECT min(due) FROM timer WHERE id>4000")[1]
+    local count, first =
+      errors:match('event="at least so many jobs wait for a retry" jobs=(%d+) first=(%S+)')
+    assert.equal("3", count, errors)
+    assert.equal(tonumber(due), require("moonshift").time(first))
+  end)
+
   it("drains in spite of a conflict without end, and says what waits", function()
     local file = assert(io.open(place.path .. "/handlers/clash.lua", "w"))
     file:write("return function() error { conflict = true, message = 'taken' } end")
