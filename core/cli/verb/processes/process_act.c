@@ -171,9 +171,9 @@ json_t *process_act_variables(json_t *command, const struct flags *flags, int fi
 }
 
 json_t *process_act_command(const char *kind, const char *member, const struct flags *flags,
-                            int first, struct error *error) {
+                            int word, int first, struct error *error) {
     int64_t id;
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+    if (!flags_number("id", flags->words[word], 1, INT64_MAX, &id, error))
         return NULL;
     return process_act_variables(json_pack("{ss,sI}", "kind", kind, member, (json_int_t)id), flags,
                                  first, error);

@@ -27,9 +27,9 @@ struct process_done {
  */
 struct engine *process_act_engine(struct cli *cli, const struct flags *flags, bool begins,
                                   struct error *error);
-/* Reads the first word as an id. NULL: error. */
+/* Reads this word as an id; variables begin with the word `first`. NULL: error. */
 json_t *process_act_command(const char *kind, const char *member, const struct flags *flags,
-                            int first, struct error *error);
+                            int word, int first, struct error *error);
 /* Adds the flags that are members, and the words from `first` on as variables. Takes the command
  * over, NULL included: memory is out. NULL: error. */
 json_t *process_act_variables(json_t *command, const struct flags *flags, int first,

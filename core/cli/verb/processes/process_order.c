@@ -70,9 +70,51 @@ static bool start_run(struct cli *cli, const struct flags *flags, struct error *
     return process_act(cli, flags, command, true, "", "", error);
 }
 
+/* All of them in one transaction, or none. */
+static bool act_list(struct cli *cli, const struct flags *flags, const json_t *commands,
+                     const char *done, struct error *error) {
+    struct process_from from = {.count = (int64_t)json_array_size(commands)};
+    struct engine_order order = {.now = flags_has(flags, "--now")};
+    bool fine = (!flags_has(flags, "--wait") && !flags_has(flags, "--timeout")) ||
+                error_set(error, ERROR_USAGE, "--wait: expected one id");
+    struct engine *engine = fine ? process_act_engine(cli, flags, false, error) : NULL;
+    fine = engine && engine_process_list(engine, commands, &order, &from.ids, NULL, error) &&
+           say_many(cli, &from, order.job, done, error);
+    if (fine && order.job)
+        executors_none_say(cli, engine);
+    engine_close(engine);
+    json_decref(from.ids);
+    return fine;
+}
+
+/* The ids stand before the variables. */
+static int ids_before(const struct flags *flags) {
+    int count = 0;
+    while (count < flags->word_count && !strchr(flags->words[count], '='))
+        count++;
+    return count > 0 ? count : 1;
+}
+
+/* A command for each id, with the same variables; NULL: error. */
+static json_t *complete_commands(const struct flags *flags, int count, struct error *error) {
+    json_t *commands = json_array();
+    bool fine = commands || error_no_memory(error);
+    for (int i = 0; fine && i < count; i++) {
+        json_t *command = process_act_command("complete", "task", flags, i, count, error);
+        fine = command && (json_array_append_new(commands, command) == 0 || error_no_memory(error));
+    }
+    return json_kept(commands, fine);
+}
+
 static bool complete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return process_act(cli, flags, process_act_command("complete", "task", flags, 1, error), false,
-                       "task completed; instance ", " goes on", error);
+    const int count = ids_before(flags);
+    if (count == 1)
+        return process_act(cli, flags, process_act_command("complete", "task", flags, 0, 1, error),
+                           false, "task completed; instance ", " goes on", error);
+    json_t *commands = complete_commands(flags, count, error);
+    bool done = commands && act_list(cli, flags, commands, "tasks completed", error);
+    json_decref(commands);
+    return done;
 }
 
 /* The second word is the code. */
@@ -80,7 +122,7 @@ static bool raise_run(struct cli *cli, const struct flags *flags, const char *ki
                       const char *before, const char *after, struct error *error) {
     if (flags->word_count < 2 || strchr(flags->words[1], '='))
         return error_set(error, ERROR_USAGE, "task %s: expected a code behind the id", kind);
-    json_t *command = process_act_command(kind, "task", flags, 2, error);
+    json_t *command = process_act_command(kind, "task", flags, 0, 2, error);
     if (command && !json_put_text(command, "code", flags->words[1])) {
         json_decref(command);
         return error_no_memory(error);
@@ -116,7 +158,7 @@ static bool unset_put(json_t *command, const struct flags *flags, struct error *
 static bool set_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags->word_count < 2 && !flags_has(flags, "--variables") && !flags_has(flags, "--unset"))
         return error_set(error, ERROR_USAGE, "instance set: expected name=value");
-    json_t *command = process_act_command("set", "instance", flags, 1, error);
+    json_t *command = process_act_command("set", "instance", flags, 0, 1, error);
     if (command && !unset_put(command, flags, error)) {
         json_decref(command);
         return false;
@@ -127,7 +169,7 @@ static bool set_run(struct cli *cli, const struct flags *flags, struct error *er
 /* The second word is the activity, unless it is a variable. */
 static bool trigger_run(struct cli *cli, const struct flags *flags, struct error *error) {
     bool named = flags->word_count > 1 && !strchr(flags->words[1], '=');
-    json_t *command = process_act_command("trigger", "instance", flags, named ? 2 : 1, error);
+    json_t *command = process_act_command("trigger", "instance", flags, 0, named ? 2 : 1, error);
     if (command && named && !json_put_text(command, "activity", flags->words[1])) {
         json_decref(command);
         return error_no_memory(error);
@@ -136,7 +178,7 @@ static bool trigger_run(struct cli *cli, const struct flags *flags, struct error
 }
 
 static bool cancel_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return process_act(cli, flags, process_act_command("cancel", "instance", flags, 1, error),
+    return process_act(cli, flags, process_act_command("cancel", "instance", flags, 0, 1, error),
                        false, "instance ", " cancelled", error);
 }
 
@@ -165,23 +207,6 @@ static bool modify_run(struct cli *cli, const struct flags *flags, struct error 
     return command && process_act(cli, flags, command, false, "instance ", " modified", error);
 }
 
-/* All of them in one transaction, or none. */
-static bool restart_all(struct cli *cli, const struct flags *flags, const json_t *commands,
-                        struct error *error) {
-    struct process_from from = {.count = (int64_t)json_array_size(commands)};
-    struct engine_order order = {.now = flags_has(flags, "--now")};
-    bool fine = (!flags_has(flags, "--wait") && !flags_has(flags, "--timeout")) ||
-                error_set(error, ERROR_USAGE, "--wait: expected one instance");
-    struct engine *engine = fine ? process_act_engine(cli, flags, false, error) : NULL;
-    fine = engine && engine_process_list(engine, commands, &order, &from.ids, NULL, error) &&
-           say_many(cli, &from, order.job, "instances restarted", error);
-    if (fine && order.job)
-        executors_none_say(cli, engine);
-    engine_close(engine);
-    json_decref(from.ids);
-    return fine;
-}
-
 static bool restart_run(struct cli *cli, const struct flags *flags, struct error *error) {
     const int count = process_operations_words(flags);
     if (count == 0)
@@ -199,7 +224,7 @@ static bool restart_run(struct cli *cli, const struct flags *flags, struct error
     if (fine && count == 1)
         fine = process_act(cli, flags, json_incref(command), false, "", "", error);
     else if (fine)
-        fine = restart_all(cli, flags, commands, error);
+        fine = act_list(cli, flags, commands, "instances restarted", error);
     json_decref(commands);
     return fine;
 }
@@ -417,8 +442,9 @@ const struct cli_command process_order_commands[] = {
      "With its variables and its business key. Prints the id of the new one. Of several ids all\n"
      "begin, or none.\n" ELSEWHERE,
      restart_flags, 1, -1, false, false, restart_run},
-    {"task complete", "ID [name=value …]", "complete a task, with variables",
-     "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
+    {"task complete", "ID … [name=value …]", "complete tasks, with variables",
+     "Runs the instance here until it waits. If a handler fails, the task stays open. Of several\n"
+     "ids all are completed, each with the variables, or none.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},
     {"task throw", "ID CODE [name=value …] [--message TEXT]", "end a task with a BPMN error",
      "The event that catches the code goes on. If none does, the task ends.\n" ELSEWHERE,

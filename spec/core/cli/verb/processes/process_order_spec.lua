@@ -183,6 +183,33 @@ describe("the verbs that go on with processes", function()
       refusal("conditions", "x=1"))
   end)
 
+  it("complete several tasks with the same variables, or none", function()
+    local tasks = {}
+    for i = 1, 3 do
+      local id = good("process", "start", "order", "order=" .. i):match "%d+"
+      tasks[i] = tostring(answer("task", "list", "--instance", id, "--json")[1].id)
+    end
+    good("instance", "set", answer("task", "list", "--json")[1].instance, "fine=true")
+    assert.truthy(refusal("task", "complete", tasks[1], tasks[2], "a=1")
+      :find("1 moonshift: entry 2 of the list: not fine", 1, true))
+    assert.truthy(refusal("task", "complete", tasks[1], "4711", "fine=true")
+      :find("4 moonshift: entry 2 of the list: no task 4711 that is open", 1, true))
+    assert.truthy(refusal("task", "complete", tasks[1], "fine=true", tasks[2])
+      :find("expected name=value", 1, true))
+    assert.truthy(refusal("task", "complete", tasks[1], tasks[2], "--wait")
+      :find("2 moonshift: --wait: expected one id", 1, true))
+    assert.equal(3, #answer("task", "list", "--json"))
+    assert.equal("2 tasks completed\n", good("task", "complete", tasks[1], tasks[2], "fine=true"))
+    local left = answer("task", "list", "--json")
+    assert.same({ 1, tonumber(tasks[3]) }, { #left, left[1].id })
+    good("process", "start", "order", "order=4")
+    local more = answer("task", "list", "--json")
+    local done = answer("task", "complete", tostring(more[1].id), tostring(more[2].id),
+      "fine=true", "--json")
+    assert.same({ more[1].instance, more[2].instance }, done.instances)
+    assert.same({}, answer("task", "list", "--json"))
+  end)
+
   it("begin several like those that have ended, or none", function()
     local ids = {}
     for i = 1, 3 do
