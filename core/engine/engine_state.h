@@ -33,9 +33,10 @@ struct engine {
     bool (*list_show)(const struct list *list, const char *kind, const json_t *question,
                       json_t *answer);
     const struct store_reach
-        *reached;              /* what the command at work is about; NULL: to be asked for */
-    json_t *answers;           /* that the list at work has read; NULL: none is */
-    json_t *questions;         /* that it will ask at once, each kind by its number; NULL: none */
+        *reached;      /* what the command at work is about; NULL: to be asked for */
+    json_t *answers;   /* that the list at work has read; NULL: none is */
+    json_t *questions; /* that it will ask at once, each kind by its number; NULL: none */
+    json_t *versions;  /* that its walks have asked for, by question; NULL: none is walked */
     struct error lane_refused; /* why its walk did not get one more */
     bool running;              /* a handler runs: no second turn, no close */
     struct spec_room room;     /* of the jobs that are created next; none while some are */

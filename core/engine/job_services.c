@@ -142,14 +142,54 @@ static json_t *ask(struct job_services *services, const char *kind, const json_t
     return rows;
 }
 
+/* A question for a version of which an instance begins. */
+static bool is_of_version(const char *kind, const json_t *question) {
+    return strcmp(kind, "version") == 0 && json_text(question, "key") &&
+           !json_object_get(question, "deployment") &&
+           json_is_false(json_object_get(question, "text"));
+}
+
+/* It is one request, where it can be. *found NULL: it is asked for like anything else. */
+static bool version_at_once(struct job_services *services, const json_t *question, json_t **found,
+                            struct error *error) {
+    struct store_reach reach = {.process = json_text(question, "key"),
+                                .number = json_int(question, "number"),
+                                .tag = json_text(question, "tag"),
+                                .beside = true};
+    mutex_lock(&services->mutex);
+    enum answer reached = store_reach(services->engine->store, &reach, error);
+    mutex_unlock(&services->mutex);
+    *found = reached == YES ? json_incref(reach.found) : NULL;
+    store_reach_clear(&reach);
+    return reached != FAILED;
+}
+
+/* The walks of a list ask once for each. NULL: error. */
+static json_t *version(struct job_services *services, const char *kind, const json_t *question,
+                       struct error *error) {
+    json_t *known = services->engine->versions, *found = NULL;
+    char *name = known ? json_write(question, NULL) : NULL;
+    json_t *before = name ? json_object_get(known, name) : NULL;
+    if (before)
+        found = json_incref(before);
+    else if (version_at_once(services, question, &found, error) && !found)
+        found = ask(services, kind, question, error);
+    if (found && name)
+        json_object_set(known, name, found);
+    free(name);
+    return found;
+}
+
 static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
     struct job_services *services = arg;
     json_t *rows;
     enum answer met = meet(services->engine, kind, question, &rows, error);
     if (met != YES)
         return met == NO ? json_null() : NULL;
-    rows = rows ? rows : ask(services, kind, question, error);
     const struct engine *engine = services->engine;
+    if (!rows)
+        rows = engine && is_of_version(kind, question) ? version(services, kind, question, error)
+                                                       : ask(services, kind, question, error);
     bool shown = !rows || !engine || !engine->list ||
                  engine->list_show(engine->list, kind, question, rows) || error_no_memory(error);
     return json_kept(rows, shown);

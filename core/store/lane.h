@@ -48,7 +48,7 @@ struct store_reach {
     bool starts;           /* only a start event receives it; */
     bool may_start;        /* or one does if nothing waits */
     bool by_root;          /* the lane is that of the root */
-    bool beside;           /* one more instance of the command that was reached before */
+    bool beside;           /* one more instance, or version, of what was reached before */
     time_ms now, until;    /* the lane is held until then */
     struct lane_hold hold; /* out: token 0: it is not held */
     json_t *frame;         /* out: of the instance, see ASK_FRAME; NULL: it begins one */

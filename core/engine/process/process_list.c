@@ -427,8 +427,11 @@ static enum answer walk_all(struct list *list, struct error *error) {
     list->engine->list = list;
     list->engine->list_show = list_show;
     list->engine->ids_ahead = (int)list->count;
+    list->engine->versions = json_object();
     enum answer walked = each(list, walk_entry, error);
     list->engine->ids_ahead = 0;
+    json_decref(list->engine->versions);
+    list->engine->versions = NULL;
     list->engine->keeper = NULL;
     list->engine->list = NULL;
     lane_keeper_stop(&keeper);

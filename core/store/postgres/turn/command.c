@@ -76,23 +76,27 @@ static const char receiver_sql[] =
           " FROM (SELECT s.instance, s.token, s.activity" RECEIVING("") " LIMIT 2) AS r"
           " HAVING count(*)=1");
 /* Of a command that begins an instance: ?1 to ?5 say which, ?6 to ?9 are ?8 to ?11 from above. */
-#define START(activity, from)                                                                      \
-    "WITH next AS (UPDATE meta SET value=value+?8 WHERE key='next_token' AND ?8>0 AND "            \
-    KNOWN("?6", "?7") " RETURNING value-?8 AS token),"                                             \
-    " ids AS (UPDATE meta SET value=value+?9 WHERE key='next_id' AND ?9>0 AND "                    \
-    KNOWN("?6", "?7") " RETURNING value-?9 AS id)"                                                 \
-    " SELECT (SELECT token FROM next), (SELECT id FROM ids), v.id, v.suspended<>0 OR"              \
-    " p.suspended<>0, " WORLD ", v.key, " activity from
+#define START(activity, twin, from)                                                                \
+    "WITH about AS (SELECT v.id, v.key, v.suspended<>0 OR p.suspended<>0 AS held, " activity       \
+    " AS activity, " twin " AS twin" from "),"                                                     \
+    " next AS (UPDATE meta SET value=value+?8 WHERE key='next_token' AND ?8>0 AND EXISTS(SELECT 1" \
+    " FROM about) AND " KNOWN("?6", "?7") " RETURNING value-?8 AS token),"                         \
+    " ids AS (UPDATE meta SET value=value+?9 WHERE key='next_id' AND ?9>0 AND EXISTS(SELECT 1"     \
+    " FROM about) AND " KNOWN("?6", "?7") " RETURNING value-?9 AS id)"                             \
+    " SELECT (SELECT token FROM next), (SELECT id FROM ids), a.id, a.held, " WORLD ", a.key,"      \
+    " a.activity, a.twin FROM about a"
 
 static const char start_sql[] =
-    START("CAST(NULL AS TEXT), (" INSTANCE_TWIN("p.key", "?4", "?5") ")", " FROM process p JOIN process_version v ON v.id=CASE"
+    START("CAST(NULL AS TEXT)", "(" INSTANCE_TWIN("p.key", "?4", "?5") ")",
+          " FROM process p JOIN process_version v ON v.id=CASE"
           " WHEN ?2<>0 THEN (SELECT id FROM process_version WHERE key=p.key AND number=?2)"
           " WHEN CAST(?3 AS TEXT) IS NOT NULL THEN (SELECT id FROM process_version"
           " WHERE key=p.key AND tag=?3 ORDER BY number DESC LIMIT 1) ELSE p.current END"
           " WHERE p.key=?1");
 /* The only start event for a message; ?10: whatever waits for it. */
 static const char starting_sql[] =
-    START("r.activity, CAST(NULL AS BIGINT)", " FROM (SELECT max(s.version) AS version, max(s.activity) AS activity"
+    START("r.activity", "CAST(NULL AS BIGINT)",
+          " FROM (SELECT max(s.version) AS version, max(s.activity) AS activity"
           " FROM (SELECT s.version, s.activity" STARTING " LIMIT 2) AS s HAVING count(*)=1) AS r"
           " JOIN process_version v ON v.id=r.version JOIN process p ON p.key=v.key"
           " WHERE ?10<>0 OR NOT EXISTS(SELECT 1" RECEIVING("") ")");
@@ -119,10 +123,12 @@ static bool may_ask(const struct store *store) {
            !store->looking;
 }
 
-/* One flight. NO: why it failed is for the transaction to say that comes after it. */
-static enum answer fly(struct store *store, struct row *row, bool gated, struct error *error) {
+/* One flight of one or two questions. NO: why it failed is for the transaction to say that comes
+ * after it. */
+static enum answer fly(struct store *store, struct row *const rows[2], bool gated,
+                       struct error *error) {
     struct error reason = {0};
-    if (row && postgres_flight(store, row, gated, &reason))
+    if (postgres_flight(store, rows, gated, &reason))
         return YES;
     bool late = reason.code == ERROR_INTERRUPTED;
     return !late || postgres_late(store, postgres_of(store)->session.begun, error) ? NO : FAILED;
@@ -136,7 +142,7 @@ enum answer postgres_hold(struct store *store, struct lane_want *want, bool *kno
     struct row *row =
         db_query(&store->db, error, hold_sql, "iiiiit", want->hold.lane, want->until, want->now,
                  want->instance, store->schema.version, postgres_of(store)->address.schema);
-    enum answer step = fly(store, row, true, error);
+    enum answer step = row ? fly(store, (struct row *const[2]){row, NULL}, true, error) : FAILED;
     step = step == YES ? db_step(&store->db, row, error) : step;
     if (step != YES)
         return step;
@@ -319,7 +325,7 @@ static bool read_version(struct store *store, struct row *row, struct store_reac
         json_pack("{sI sI ss sb ss* so*}", "id", id, "version", id, "key", row_text(row, 5),
                   "suspended", (int)row_int(row, 3), "activity", row_text(row, 6), "twin",
                   row_null(row, 7) ? NULL : json_integer((json_int_t)row_int(row, 7)));
-    return take_ground(store, false, 0, row_text(row, 4), NULL, error) && reach->found;
+    return take_ground(store, reach->beside, 0, row_text(row, 4), NULL, error) && reach->found;
 }
 
 /* The first token is that of the lane. */
@@ -334,16 +340,10 @@ static bool reach_read(struct store *store, struct row *row, struct store_reach 
     return read_instance(store, row, reach, error);
 }
 
-static enum answer reach_once(struct store *store, struct store_reach *reach, bool begins,
-                              struct error *error) {
-    if (!may_ask(store))
-        return NO;
-    struct command_ground *ground = ground_now(store);
-    const int64_t tokens = tokens_wanted(ground), ids = ids_wanted(ground);
-    struct row *row = begins ? start_ask(store, reach, tokens, ids, error)
-                             : reach_ask(store, reach, tokens, ids, error);
-    enum answer step = fly(store, row, !begins || tokens || ids, error);
-    step = step == YES ? db_step(&store->db, row, error) : step;
+/* The answer of one question; NO: it has none. */
+static enum answer reach_answer(struct store *store, struct row *row, struct store_reach *reach,
+                                bool begins, int64_t tokens, int64_t ids, struct error *error) {
+    enum answer step = row ? db_step(&store->db, row, error) : NO;
     if (step != YES)
         return step;
     bool done = reach_read(store, row, reach, begins, tokens, ids, error);
@@ -351,10 +351,27 @@ static enum answer reach_once(struct store *store, struct store_reach *reach, bo
     return done || db_no_memory(&store->db, error) ? YES : FAILED;
 }
 
-/* A message for which nothing waits may begin an instance. */
+/* A message for which nothing waits may begin an instance: both are asked at once. */
 enum answer postgres_reach(struct store *store, struct store_reach *reach, struct error *error) {
-    enum answer found = reach_once(store, reach, reach->process || reach->starts, error);
-    return found == NO && reach->may_start ? reach_once(store, reach, true, error) : found;
+    if (!may_ask(store))
+        return NO;
+    const bool begins = reach->process || reach->starts, either = !begins && reach->may_start;
+    struct command_ground *ground = ground_now(store);
+    const int64_t tokens = tokens_wanted(ground), ids = ids_wanted(ground);
+    struct row *of = begins ? NULL : reach_ask(store, reach, tokens, ids, error);
+    struct row *start = begins || either ? start_ask(store, reach, tokens, ids, error) : NULL;
+    if ((!begins && !of) || ((begins || either) && !start))
+        return FAILED;
+    struct row *const rows[] = {of ? of : start, of ? start : NULL};
+    enum answer found = fly(store, rows, !begins || tokens || ids, error);
+    if (found != YES)
+        return found;
+    found = reach_answer(store, of, reach, false, tokens, ids, error);
+    if (found == NO)
+        return reach_answer(store, start, reach, true, tokens, ids, error);
+    if (start)
+        row_done(start);
+    return found;
 }
 
 /* ---- the second request ---- */

@@ -257,21 +257,25 @@ bool postgres_begin_unasked(struct store *store, struct error *error) {
     return false;
 }
 
-static bool flight(struct store *store, struct row *row, bool gated, struct error *error) {
+static bool flight(struct store *store, struct row *const rows[2], bool gated,
+                   struct error *error) {
     if (!db_run(&store->db, error, begin_sql, "") || !unhurry(store, error))
         return false;
     if (gated && !postgres_gate(store, false, error))
         return false;
-    return statement_send_ahead(row, error) && db_run(&store->db, error, commit_sql, "") &&
+    return statement_send_ahead(rows[0], error) &&
+           (!rows[1] || statement_send_ahead(rows[1], error)) &&
+           db_run(&store->db, error, commit_sql, "") &&
            session_land(&postgres_of(store)->session, NULL, error);
 }
 
-bool postgres_flight(struct store *store, struct row *row, bool gated, struct error *error) {
+bool postgres_flight(struct store *store, struct row *const rows[2], bool gated,
+                     struct error *error) {
     struct session *session = &postgres_of(store)->session;
     session->begins = store; /* it waits no longer for the gate than any transaction would */
     session->begun = clock_monotonic();
     session_enter(session);
-    bool done = flight(store, row, gated, error);
+    bool done = flight(store, rows, gated, error);
     session->begins = NULL;
     if (!done)
         abandon(store);

@@ -12,9 +12,10 @@ bool postgres_gate(struct store *store, bool shared, struct error *error);
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
 /* The same without a wait: nothing is read, and what the server says comes with the commit. */
 bool postgres_begin_unasked(struct store *store, struct error *error);
-/* A statement with its answer, in a transaction of its own whose end need not be on the disk: one
- * request. */
-bool postgres_flight(struct store *store, struct row *row, bool gated, struct error *error);
+/* One or two questions with their answers, in a transaction of its own whose end need not be on the
+ * disk: one request. rows[1] NULL: there is one. */
+bool postgres_flight(struct store *store, struct row *const rows[2], bool gated,
+                     struct error *error);
 /* Tells that the gate was waited for since `begun`, and what its holder waits for if that is a
  * standby. False. Not in a transaction. */
 bool postgres_late(struct store *store, time_ms begun, struct error *error);
