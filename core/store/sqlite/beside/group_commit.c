@@ -201,9 +201,12 @@ static bool write_round(struct round *round, struct error *error) {
     return done;
 }
 
-/* Where a sync takes so little, the others gather behind it and fewer transactions do more. */
+/* Where a sync takes so little, the others gather behind it and fewer transactions do more. What
+ * any process of the store has measured counts: most have never synced when they lead first. */
 static bool is_fast(const struct store *store) {
-    return sqlite_of(store)->synced && sqlite_of(store)->sync_took < SYNC_FAST;
+    const struct gate_page *page = sqlite_of(store)->gate.page;
+    uint32_t took = page ? atomic_load(&page->sync_took) : 0;
+    return took && took < SYNC_FAST;
 }
 
 /* The next process leads while this one syncs, and finds nothing of this round to do again. */

@@ -57,8 +57,8 @@ struct entry {
 
 /* The file of locks and its page, as this process has them open; see gate.h. */
 struct gate_page {
-    _Atomic uint32_t turn; /* counts ended transactions */
-    uint32_t unused;
+    _Atomic uint32_t turn;           /* counts ended transactions */
+    _Atomic uint32_t sync_took;      /* microseconds that a sync of the log takes; 0: not known */
     _Atomic uint64_t synced, failed; /* places in the log, of log_sync.h */
 };
 
@@ -101,7 +101,6 @@ struct sqlite {
     bool checkpointer; /* the joined executor alone moves the log into its place */
     bool broken;       /* an input/output error was met: nothing is written any more */
     bool synced;       /* this connection has synced the log, and so its name if it made it */
-    int64_t sync_took; /* microseconds, its last sync */
     bool torn;         /* a sync of the log has failed here */
     bool mending;      /* a sync of it has failed, and this store moves it into the database */
     int schema;        /* the version that this program makes */

@@ -1,10 +1,14 @@
 #include "store/sqlite/turn/log_sync.h"
+#include "base/clamp.h"
 #include "base/crash_point.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/sqlite/turn/gate.h"
 #include <string.h>
 
-enum { READ_TRIES = 100 }; /* while others write the index's head */
+enum {
+    READ_TRIES = 100, /* while others write the index's head */
+    RISE = 16         /* see log_sync_took */
+};
 
 /* A place in the log: its salt, which each new beginning of the log changes, and frames. */
 static uint32_t salt_of(uint64_t place) {
@@ -37,6 +41,18 @@ static void note_synced(struct store *store, struct gate_page *page, uint64_t pl
     uint64_t synced = page && !sqlite_of(store)->gate.reads ? atomic_load(&page->synced) : place;
     while (is_behind(synced, place) && !atomic_compare_exchange_weak(&page->synced, &synced, place))
         ;
+}
+
+int64_t log_sync_took(int64_t before, int64_t took) {
+    return before && took > before ? before + (took - before + RISE - 1) / RISE : took;
+}
+
+/* Tells all processes that use the store. */
+static void note_took(struct store *store, struct gate_page *page, int64_t took) {
+    if (!page || sqlite_of(store)->gate.reads)
+        return;
+    int64_t known = log_sync_took(atomic_load(&page->sync_took), took);
+    atomic_store(&page->sync_took, (uint32_t)clamp(known, 1, UINT32_MAX));
 }
 
 /* It is not tried again: what the disk has is not known any more. */
@@ -91,7 +107,7 @@ bool log_sync_seen(struct store *store, struct error *error) {
     if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) != SQLITE_OK)
         return sync_failed(store, log, known ? &place : NULL, error);
     CRASH_POINT("log_synced");
-    sqlite->sync_took = clock_monotonic_us() - begun;
+    note_took(store, page, clock_monotonic_us() - begun);
     sqlite->synced = true;
     if (known)
         note_synced(store, page, place);

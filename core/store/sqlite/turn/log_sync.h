@@ -23,6 +23,11 @@ bool log_sync_seen(struct store *store, struct error *error);
 /* False: a sync of this log has failed, in this process or another. */
 bool log_sync_sound(struct store *store, struct error *error);
 
+/* What a sync is taken to last, in microseconds, after one that took `took`; 0 before: not known. A
+ * shorter one counts at once, and a longer one by a sixteenth: its process may have been kept from
+ * the processor. */
+int64_t log_sync_took(int64_t before, int64_t took);
+
 /* Moves such a log into the database, if no other store is open for writing. */
 void log_sync_mend(struct store *store);
 

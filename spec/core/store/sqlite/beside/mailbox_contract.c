@@ -103,8 +103,8 @@ static int sync_seen(sqlite3_file *file, int flags) {
     return at_sync.real->xSync(file, flags);
 }
 
-/* The sync before it took so many microseconds. */
-static sqlite3_file *sync_watch(struct store *store, struct mailbox *other, int64_t took) {
+/* Another process has measured so many microseconds for a sync, and this one none. */
+static sqlite3_file *sync_watch(struct store *store, struct mailbox *other, uint32_t took) {
     sqlite3_file *log = index_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
     at_sync.real = log->pMethods;
     at_sync.methods = *log->pMethods;
@@ -112,13 +112,14 @@ static sqlite3_file *sync_watch(struct store *store, struct mailbox *other, int6
     at_sync.other = other;
     at_sync.store = store;
     at_sync.syncs = 0;
-    sqlite_of(store)->sync_took = took;
+    sqlite_of(store)->gate.page->sync_took = took;
+    sqlite_of(store)->synced = false;
     log->pMethods = &at_sync.methods;
     return log;
 }
 
 /* Two processes ask, and one of them writes for both. */
-static void sync_round(struct contract *c, int64_t took) {
+static void sync_round(struct contract *c, uint32_t took) {
     struct mailbox other = {0};
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}},
@@ -140,8 +141,13 @@ static void handed_on(struct contract *c) {
     EXPECT(at_sync.written && at_sync.leads);
 }
 
-static void not_handed_on(struct contract *c) {
+static void not_known(struct contract *c) {
     sync_round(c, 0);
+    EXPECT(at_sync.leads);
+}
+
+static void not_handed_on(struct contract *c) {
+    sync_round(c, FAST);
     EXPECT(!at_sync.leads);
 }
 
@@ -400,6 +406,7 @@ static const struct check checks[] = {
     {"the same where most of them are killed in a sync", dying_in_sync},
     {"nobody is answered before the commit", not_before},
     {"the next one may lead while a round is synced, and nobody is answered before", handed_on},
+    {"the same where no process knows what a sync takes", not_known},
     {"where syncs are fast a round is synced before the next one leads", not_handed_on},
     {"nobody is answered whose round could not be synced", not_synced},
     {"what is written and not synced yet is not written again", written_once},

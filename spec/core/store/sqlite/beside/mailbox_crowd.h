@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-enum { CROWD = 16, CALLS = 200, LIVES = 80, LARGE = 7000, HANGS = 600, SLOW = 5000 };
+enum { CROWD = 16, CALLS = 200, LIVES = 80, LARGE = 7000, HANGS = 600, SLOW = 5000, FAST = 20 };
 
 /* What a client knows of one call. */
 struct call {

@@ -252,6 +252,27 @@ static void question_fails(struct contract *c) {
     EXPECT(c->store != NULL);
 }
 
+/* One that was long says little, many say what it takes, and a short one counts at once. */
+static void took(struct contract *c) {
+    int64_t known = log_sync_took(0, 40);
+    EXPECT(known == 40 && log_sync_took(known, 4000) < 500);
+    for (int i = 0; i < 16; i++)
+        known = log_sync_took(known, 1000);
+    EXPECT(known > 500 && known < 1000);
+    for (int i = 0; i < 200; i++)
+        known = log_sync_took(known, 1000);
+    EXPECT(known == 1000 && log_sync_took(known, 40) == 40);
+}
+
+/* What one store measures, another one finds. */
+static void took_elsewhere(struct contract *c) {
+    EXPECT(both(c, STORE_WRITE));
+    sqlite_of(other)->gate.page->sync_took = 0;
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    EXPECT(sqlite_of(other)->gate.page->sync_took > 0);
+    leave();
+}
+
 static const struct check checks[] = {
     {"another store writes while a commit is synced", writes_meanwhile},
     {"a store that could write syncs what it reads before it tells", writer_asks},
@@ -265,6 +286,8 @@ static const struct check checks[] = {
     {"nobody tells of a sync that failed, or writes behind it, until the store is opened again",
      failed},
     {"… and nothing that was read hinders that", failed_and_held},
+    {"what a sync takes rises slowly and falls at once", took},
+    {"all stores on a file know what a sync takes", took_elsewhere},
     {"a question fails if it cannot be synced what it would tell", question_fails},
 };
 
