@@ -12,7 +12,7 @@
 
 #define OWNED(what)                                                                                \
     "DO $$ BEGIN EXECUTE (SELECT pg_catalog.format('ALTER " what " OWNER TO %%I', tableowner)"     \
-    " FROM pg_catalog.pg_tables WHERE schemaname = '%s' AND tablename = 'outbox'); END $$;"
+    " FROM pg_catalog.pg_tables WHERE schemaname = '%l' AND tablename = 'outbox'); END $$;"
 
 static const char *const functions[] = {
     "-- %s.enqueue(handler, payload, options): a job once the caller commits. %e may call it.",

@@ -93,7 +93,7 @@ static bool make_tables(struct store *store, struct error *error) {
     char *tables = postgres_schema();
     enum answer there = schema_is_there(store, error);
     if (there == NO)
-        text_add(&script, "CREATE SCHEMA %s;\n", postgres->address.schema);
+        text_add(&script, "CREATE SCHEMA \"%s\";\n", postgres->address.schema);
     if (tables)
         text_append(&script, tables, strlen(tables));
     text_add(&script,

@@ -3,19 +3,11 @@
 #include "store/postgres/life/rights.h"
 #include "store/postgres/db/connection.h"
 #include "store/postgres/life/schema.h"
-#include <ctype.h>
 
 /* ---- what is granted ---- */
 
-/* A name as SQL reads it: in quotes where it is not plain. */
+/* A name as SQL reads it, in quotes: it may be a word of SQL's own, such as "order". */
 static void add_name(struct text *text, const char *name) {
-    bool plain = islower((unsigned char)*name) || *name == '_';
-    for (const char *at = name; *at; at++)
-        plain = plain && (islower((unsigned char)*at) || isdigit((unsigned char)*at) || *at == '_');
-    if (plain) {
-        text_append(text, name, strlen(name));
-        return;
-    }
     text_append(text, "\"", 1);
     for (const char *at = name; *at; at++)
         text_append(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
@@ -36,6 +28,9 @@ static void add_line(struct text *text, const char *line, const struct address *
             break;
         case 's':
             add_name(text, address->schema);
+            break;
+        case 'l': /* between the quotes of a text */
+            text_add(text, "%s", address->schema);
             break;
         case 'o':
             add_name(text, roles->owner);

@@ -15,6 +15,6 @@ bool postgres_drop(struct store *store, struct error *error) {
         return error_set(error, ERROR_INVALID,
                          "store \"%s\": is not dropped (expected a schema " STORE_SCRATCH "…)",
                          store->db.name);
-    snprintf(sql, sizeof sql, "DROP SCHEMA %s CASCADE", schema);
+    snprintf(sql, sizeof sql, "DROP SCHEMA \"%s\" CASCADE", schema);
     return db_execute(&store->db, sql, error);
 }

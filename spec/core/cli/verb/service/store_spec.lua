@@ -40,10 +40,11 @@ describe("store create, store migrate and store grants #file", function()
   it("prints what is granted to roles of these names, and asks no server", function()
     local url = "postgres://nowhere.invalid/jobs?schema=first"
     local text = said(0, "", "store", "grants", "--store", url, "--worker", 'A "b"')
-    assert.truthy(text:find('ALL TABLES IN SCHEMA first TO "A ""b""";', 1, true), text)
-    assert.truthy(text:find("SCHEMA IF NOT EXISTS first AUTHORIZATION moonshift_owner;", 1, true))
-    assert.truthy(text:find("GRANT SELECT ON ALL TABLES IN SCHEMA first TO moonshift_reader;", 1,
-      true))
+    for _, line in ipairs { 'ALL TABLES IN SCHEMA "first" TO "A ""b""";',
+      'SCHEMA IF NOT EXISTS "first" AUTHORIZATION "moonshift_owner";',
+      'GRANT SELECT ON ALL TABLES IN SCHEMA "first" TO "moonshift_reader";' } do
+      assert.truthy(text:find(line, 1, true), text)
+    end
     said(0, '{"statements":["CREATE SCHEMA', "store", "grants", "--store", url, "--json")
     said(2, "without control characters", "store", "grants", "--store", url, "--owner", "a\nb")
   end)
@@ -112,6 +113,23 @@ describe("the roles of a server", function()
     as("moonshift_worker", "first", 0, "run", "--drain")
     as("moonshift_worker", "first", 0, "definition", "suspend", "work")
     has(as("moonshift_reader", "first", 0, "log", "--json"), '"work"')
+  end)
+
+  -- All of these are words of SQL that cannot stand for a name without quotes.
+  it("have stores in schemas that are called as words of SQL are", function()
+    psql('CREATE ROLE "user" LOGIN;')
+    for _, word in ipairs { "order", "check", "end", "window" } do
+      psql(as("owner", word, 0, "store", "grants", "--owner", "owner", "--worker", "user",
+        "--reader", "user"))
+      has(as("owner", word, 0, "store", "create"), "made, schema 8")
+      psql(as("owner", word, 0, "store", "functions", "--enqueuer", "user"))
+      psql(([[DO $$ BEGIN PERFORM "%s".enqueue('work', NULL); END $$;]]):format(word))
+      as("user", word, 0, "enqueue", "work")
+      as("user", word, 0, "run", "--drain")
+      local _, entries = as("user", word, 0, "log", "--json"):gsub('"outcome":"successful"', "")
+      assert.equal(2, entries)
+      as("owner", word, 0, "store", "migrate")
+    end
   end)
 
   it("are told of a store without a version, and back up and restore by other tools", function()
