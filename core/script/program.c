@@ -27,7 +27,8 @@ static void plain_signals(posix_spawnattr_t *attributes) {
     posix_spawnattr_setsigdefault(attributes, &fresh);
 }
 
-static int spawn(pid_t *pid, const char *command, int fd, int target) {
+/* The program inherits the first end. A duplicate of a descriptor onto itself stays open. */
+static int spawn(struct program *process, const char *command, int fd, int target) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     char *const words[] = {(char *)"sh", (char *)"-c", (char *)command, NULL};
@@ -37,30 +38,62 @@ static int spawn(pid_t *pid, const char *command, int fd, int target) {
                                               POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     plain_signals(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, process->held[0], process->held[0]);
     if (fd >= 0)
         posix_spawn_file_actions_adddup2(&actions, fd, target);
-    int failure = posix_spawn(pid, "/bin/sh", &actions, &attributes, words, environ);
+    int failure = posix_spawn(&process->pid, "/bin/sh", &actions, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return failure;
 }
 
-bool program_start(struct program *process, struct state *state, const char *command, char mode) {
-    int ends[2] = {-1, -1};
-    *process = (struct program){.state = state, .fd = -1};
-    if (mode && pipe2(ends, O_CLOEXEC) != 0)
-        return false;
+/* The end of the last writer of a pipe is a signal for its readers that have asked for one. The
+ * group has the first end as long as one of its processes lives, this process the second. */
+static void hold(struct program *process) {
+    const int end = process->held[0];
+    fcntl(end, F_SETOWN, -process->pid);
+    fcntl(end, F_SETSIG, SIGKILL);
+    fcntl(end, F_SETFL, O_ASYNC);
+}
+
+/* What the program has left in the background goes on. */
+static void let_go(struct program *process) {
+    fcntl(process->held[0], F_SETFL, 0);
+    close(process->held[0]);
+    close(process->held[1]);
+}
+
+static void close_both(const int ends[2]) {
+    int kept = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = kept;
+}
+
+/* The ends of the pipe are closed but for ours, on failure all. */
+static bool start(struct program *process, const char *command, const int ends[2], char mode) {
     bool reads = mode == 'r';
     int theirs = reads ? ends[1] : ends[0];
-    int failure = spawn(&process->pid, command, theirs, reads ? STDOUT_FILENO : STDIN_FILENO);
+    int failure = spawn(process, command, theirs, reads ? STDOUT_FILENO : STDIN_FILENO);
+    if (failure == 0)
+        hold(process);
     if (mode)
         close(theirs);
     process->fd = reads ? ends[0] : ends[1];
-    if (failure == 0)
-        return true;
-    if (mode)
+    if (failure && mode)
         close(process->fd);
     errno = failure;
+    return failure == 0;
+}
+
+bool program_start(struct program *process, struct state *state, const char *command, char mode) {
+    int ends[2] = {-1, -1};
+    *process = (struct program){.state = state, .fd = -1};
+    if (pipe2(process->held, O_CLOEXEC) != 0)
+        return false;
+    if ((!mode || pipe2(ends, O_CLOEXEC) == 0) && start(process, command, ends, mode))
+        return true;
+    close_both(process->held);
     return false;
 }
 
@@ -100,6 +133,7 @@ int program_wait(struct program *process) {
         process->status = -1;
     if (pidfd >= 0)
         close(pidfd);
+    let_go(process);
     process->reaped = true;
     return process->status;
 }

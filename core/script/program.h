@@ -1,5 +1,6 @@
 /* program.h - programs that handlers start: each in a process group of its own, waited for with the
- * deadline, the whole group killed when the handler is stopped. Private to script/. */
+ * deadline, the whole group killed when the handler is stopped, and by the system when this process
+ * dies. Private to script/. */
 #ifndef MOONSHIFT_SCRIPT_PROGRAM_H
 #define MOONSHIFT_SCRIPT_PROGRAM_H
 
@@ -11,8 +12,9 @@ struct program {
     struct program *next;
     struct state *state; /* NULL once it is closed */
     pid_t pid;
-    int fd;     /* our end of the pipe, -1: none or closed */
-    int status; /* as waitpid gives it, once reaped; -1: errno says */
+    int held[2]; /* a pipe: the system kills the group once nobody has its second end */
+    int fd;      /* our end of the pipe, -1: none or closed */
+    int status;  /* as waitpid gives it, once reaped; -1: errno says */
     bool reaped;
 };
 

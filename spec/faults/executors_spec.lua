@@ -30,6 +30,14 @@ return function()
   os.execute("until [ -e $RUNS.gate ] || [ ! -e ${RUNS%/*} ]; do sleep 0.02; done")
 end
 ]],
+  ["handlers/programs.lua"] = [[
+return function()
+  os.execute("sleep 600 & echo $! >$RUNS.kept; true")
+  local pipe = io.popen("sleep 600 & echo $! >>$RUNS.pids; echo $$; wait")
+  os.execute("echo " .. pipe:read("l") .. " >>$RUNS.pids")
+  os.execute("sleep 600 & echo $! >>$RUNS.pids; echo $$ >>$RUNS.pids; wait")
+end
+]],
   ["handlers/wait.lua"] = [[
 return function()
   os.execute("sleep 0.2")
@@ -123,6 +131,32 @@ describe("executors", function()
     process.await("the second run", 5, function()
       return select(2, count_runs()) == 2
     end)
+  end)
+
+  local function pids(name)
+    local list = {}
+    local file = io.open(runs .. name)
+    for line in file and file:lines() or function() end do
+      list[#list + 1] = tonumber(line)
+    end
+    return list, file and file:close()
+  end
+
+  it("take the programs of their jobs with them when they are killed, but what was left", function()
+    local first = start()
+    enqueue("programs", 1)
+    process.await("the programs", 30, function()
+      return #pids(".pids") == 4
+    end)
+    local kept = pids(".kept")[1]
+    process.kill(first, "KILL")
+    for _, pid in ipairs(pids(".pids")) do
+      process.await("the end of a program", 30, function()
+        return not process.alive(pid)
+      end)
+    end
+    assert.truthy(process.alive(kept))
+    os.execute("kill " .. kept)
   end)
 
   it("make an incident of a job that kills its process three times, and of none beside", function()
