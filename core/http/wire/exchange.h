@@ -6,6 +6,7 @@
 #define MOONSHIFT_HTTP_WIRE_EXCHANGE_H
 
 #include "base/clock.h"
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,10 +25,15 @@ struct socket_peer {
     bool local; /* a unix socket: then `user` is that of its process */
     uid_t user;
     char address[64]; /* "127.0.0.1", "::1"; "unix" */
+    char here[64];    /* the address of ours that it has reached; "localhost" of a unix socket */
+    bool near;        /* of this machine */
 };
 
 struct exchange {
-    struct exchange *next; /* in a list */
+    struct exchange *next;         /* in a list */
+    struct connection *connection; /* the door's alone, as the next */
+    uint64_t rings;                /* that it had heard when this was asked */
+    int socket;                    /* to look at alone: see exchange_gone */
 
     /* ---- the request; everything lasts as long as the exchange ---- */
     struct socket_peer peer;
@@ -51,10 +57,19 @@ struct exchange {
     char *location, *etag; /* malloc'ed headers; NULL: without */
     const char *allow;     /* static: the methods, of a 405; NULL: without */
     int retry_after;       /* seconds; 0: without */
+
+    /* ---- or it waits ---- */
+    time_ms parks_until; /* clock_monotonic: the answer is written then, or as soon as the face
+                            stops, unless a ring for one of `topics` has it asked again before;
+                            0: it is written now */
+    json_t *topics;      /* an array of texts; the exchange's */
 };
 
 /* The value of a header, whose name is given in lower case; NULL: it did not come. */
 const char *exchange_header(const struct exchange *exchange, const char *name);
+/* True if the client has gone, as far as one can see without reading on. Any thread that works on
+ * the exchange. */
+bool exchange_gone(const struct exchange *exchange);
 /* The first value of a parameter; NULL: it did not come. */
 const char *exchange_parameter(const struct exchange *exchange, const char *name);
 

@@ -1,0 +1,19 @@
+/* reply.h - how an answer looks on the wire (RFC 9112), and problems as JSON (RFC 9457). */
+#ifndef MOONSHIFT_HTTP_WIRE_REPLY_H
+#define MOONSHIFT_HTTP_WIRE_REPLY_H
+
+#include "base/text.h"
+#include "http/wire/exchange.h"
+
+/* "Not Found" for 404; never NULL. */
+const char *reply_reason(int status);
+
+/* Answers with a problem, whose code follows from the status. `detail` is a sentence. */
+void reply_problem(struct exchange *exchange, int status, const char *detail);
+
+/* Appends the head of an answer; `now` is its date. `closes`: the connection ends behind it. */
+void reply_head(struct text *out, const struct exchange *exchange, bool closes, time_ms now);
+/* True if the content follows the head. */
+bool reply_has_content(const struct exchange *exchange);
+
+#endif
