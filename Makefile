@@ -52,7 +52,7 @@ OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
 FIRST    := $(wildcard examples/first/*.* examples/first/*/*.lua)
 LUA_HALF := $(wildcard lua/moonshift/*.lua lua/moonshift/*/*.lua lua/moonshift/*/*/*.lua)
-EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK) $(FIRST))
+EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/http/ui/* core/bench/*.lua core/bench/*/*.lua) $(STOCK) $(FIRST))
 CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c spec/*/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))

@@ -55,6 +55,8 @@ struct exchange {
     char *text;       /* malloc'ed; NULL: without content */
     size_t text_length;
     char *location, *etag; /* malloc'ed headers; NULL: without */
+    char *cookie;          /* the same, for a browser to keep */
+    const char *policy;    /* static: what a browser may load for the content; NULL: without */
     const char *allow;     /* static: the methods, of a 405; NULL: without */
     int retry_after;       /* seconds; 0: without */
 

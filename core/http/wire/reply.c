@@ -110,6 +110,8 @@ void reply_head(struct text *out, const struct exchange *exchange, bool closes, 
     add_header(out, "Location", exchange->location);
     add_header(out, "ETag", exchange->etag);
     add_header(out, "Allow", exchange->allow);
+    add_header(out, "Set-Cookie", exchange->cookie);
+    add_header(out, "Content-Security-Policy", exchange->policy);
     if (exchange->retry_after > 0)
         text_add(out, "Retry-After: %d\r\n", exchange->retry_after);
     if (closes)

@@ -49,6 +49,7 @@ void request_free(struct request *request) {
         return;
     free(request->exchange.text);
     free(request->exchange.location);
+    free(request->exchange.cookie);
     free(request->exchange.etag);
     json_decref(request->exchange.topics);
     text_clear(&request->body);
