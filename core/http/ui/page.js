@@ -366,7 +366,7 @@ const selected = new Set();
 
 const screens = {
   async ""() {
-    const [stats, causes] = await Promise.all([ask("stats"), perhaps(rows("incident-causes", { limit: 10 }), [])]);
+    const [stats, causes] = await Promise.all([ask("stats"), perhaps(rows("incidents/causes", { limit: 10 }), [])]);
     remember(stats);
     counts = { ...counts, jobs: STATES.reduce((sum, one) => sum + stats.jobs[one], 0), incidents: stats.open_incidents, executors: stats.executors.length };
     const busy = stats.definitions.filter(one => STATES.some(key => one.counts[key]) || one.metrics.successful || one.metrics.failed);
@@ -468,7 +468,7 @@ const screens = {
   },
 
   async incidents() {
-    const [causes, open] = await Promise.all([rows("incident-causes", { limit: 100 }), rows("incidents", { open: "true", limit: 100, sort: "-id" })]);
+    const [causes, open] = await Promise.all([rows("incidents/causes", { limit: 100 }), rows("incidents", { open: "true", limit: 100, sort: "-id" })]);
     return [el("h1", {}, "Incidents"), el("p", { class: "sub" }, "Open ones, by cause. One cause is one type of one handler or schedule."),
       el("section", { class: "card" }, causeList(causes)),
       el("section", { class: "card" }, el("h2", {}, "Newest first"), table([
