@@ -1,4 +1,5 @@
-/* log.h - one line per event on standard error: logfmt, or JSON. Only run/, cli/ and main.c log. */
+/* log.h - one line per event on standard error: logfmt, or JSON. Only run/, http/, cli/
+ * and main.c log. */
 #ifndef MOONSHIFT_BASE_LOG_H
 #define MOONSHIFT_BASE_LOG_H
 

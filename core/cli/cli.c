@@ -76,7 +76,8 @@ int cli_main(int argc, char **argv) {
     struct error error = {0};
     first_process_stay();
     int before = words_before_verb(argc, argv);
-    if (before + 1 < argc && strcmp(argv[before + 1], "run") == 0)
+    const char *verb = before + 1 < argc ? argv[before + 1] : "";
+    if (strcmp(verb, "run") == 0 || strcmp(verb, "serve") == 0)
         thread_mind_signals();
     output_setup();
     fault_setup();

@@ -7,6 +7,8 @@ const struct cli_command *const verb_groups[] = {
     init_commands,
     import_commands,
     run_commands,
+    serve_commands,
+    health_commands,
     check_commands,
     enqueue_commands,
     job_commands,
@@ -93,8 +95,7 @@ static bool group_unknown(const char *first, const char *second, const char **na
 static const char *foreign_verb(const char *word) {
     static const char *const words[][2] = {
         {"top", "stats, executor list"},
-        {"status", "stats"},
-        {"health", "stats, check --store"},
+        {"status", "stats, health"},
         {"info", "stats"},
         {"metrics", "stats"},
         {"ps", "job list --state locked"},
@@ -103,7 +104,6 @@ static const char *foreign_verb(const char *word) {
         {"queues", "definition list"},
         {"tail", "log --follow"},
         {"start", "run"},
-        {"serve", "run"},
         {"work", "run"},
         {"worker", "run"},
         {"add", "enqueue"},

@@ -6,13 +6,13 @@
 
 /* The commands of each file, ended by a NULL name. */
 extern const struct cli_command init_commands[], import_commands[], run_commands[],
-    check_commands[], enqueue_commands[], job_commands[], clone_commands[], act_commands[],
-    why_commands[], wait_commands[], definition_commands[], instance_commands[], process_commands[],
-    running_commands[], process_order_commands[], process_migrate_commands[], picture_commands[],
-    store_commands[], backup_commands[], batch_commands[], incident_commands[],
-    deployment_commands[], executor_commands[], history_commands[], cleanup_commands[],
-    schedule_commands[], token_commands[], stats_commands[], bench_commands[], settings_commands[],
-    completion_commands[], help_commands[];
+    serve_commands[], health_commands[], check_commands[], enqueue_commands[], job_commands[],
+    clone_commands[], act_commands[], why_commands[], wait_commands[], definition_commands[],
+    instance_commands[], process_commands[], running_commands[], process_order_commands[],
+    process_migrate_commands[], picture_commands[], store_commands[], backup_commands[],
+    batch_commands[], incident_commands[], deployment_commands[], executor_commands[],
+    history_commands[], cleanup_commands[], schedule_commands[], token_commands[], stats_commands[],
+    bench_commands[], settings_commands[], completion_commands[], help_commands[];
 
 /* All of them, in the order of --help; ended by NULL. */
 extern const struct cli_command *const verb_groups[];

@@ -93,6 +93,10 @@ static const struct setting table[] = {
     {"stock", SETTING_STOCK, FIELD(stock), 0, 0, ""},
     {"http_allow", SETTING_REACH, FIELD(http_allow), 0, 0, ""},
     {"http_deny", SETTING_REACH, FIELD(http_deny), 0, 0, ""},
+    {"http", SETTING_LIST, FIELD(http), 0, 0, ""},
+    {"hosts", SETTING_LIST, FIELD(hosts), 0, 0, ""},
+    {"connections", SETTING_INT, FIELD(connections), 1, 100000, "1024"},
+    {"body_max", SETTING_SIZE, FIELD(body_max), 1024, 512 * MIB, "8MiB"},
     {"request_time_to_live", SETTING_SPAN, FIELD(request_ttl), 1, 0, "P1D"},
     {"patience", SETTING_SPAN, FIELD(patience), 0, 0, "PT5S"},
     {"payload_limit", SETTING_SIZE, FIELD(payload_max), 1, 512 * MIB, "1MiB"},
@@ -159,6 +163,8 @@ void settings_clear(struct settings *settings) {
     json_decref(settings->stock);
     json_decref(settings->http_allow);
     json_decref(settings->http_deny);
+    json_decref(settings->http);
+    json_decref(settings->hosts);
     json_decref(settings->notify);
     json_decref(settings->invocations_by_type);
     json_decref(settings->history_ttl_by_type);

@@ -68,6 +68,10 @@ struct settings {
     enum missing_handlers missing_handlers;
     enum model_cron cron;
     json_t *http_allow, *http_deny; /* hosts of requests (reach.h); arrays or NULL */
+    json_t *http;                   /* addresses of the network face; an array or NULL: none */
+    json_t *hosts;                  /* further names of this server in requests; the same */
+    int connections;                /* of the network face, at most */
+    int64_t body_max;               /* bytes of a request to it */
     json_t *stock;    /* stock handlers that the folder asks for (stock.h); array or NULL */
     time_ms patience; /* of a command whose instance runs; 0: none */
     /* batches */

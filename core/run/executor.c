@@ -120,12 +120,18 @@ static void on_tick(void *arg) {
 
 static void on_stop(void *arg) {
     struct acquisition *acquisition = arg;
+    const struct executor_options *options = &acquisition->executor->options;
     each(acquisition->executor, runner_stop);
+    if (options->stop)
+        options->stop(options->arg);
 }
 
 static void on_reload(void *arg) {
     struct acquisition *acquisition = arg;
+    const struct executor_options *options = &acquisition->executor->options;
     each(acquisition->executor, runner_reload);
+    if (options->reload)
+        options->reload(options->arg);
 }
 
 static void on_tell(void *arg) {

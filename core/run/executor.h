@@ -16,7 +16,9 @@ struct executor_options {
     bool interrupts; /* SIGURG is ours, as in the program (which it goes without saying) */
     bool watched;    /* its folders count always, what handlers print is in the log at once */
     bool drain;      /* end when nothing can be taken any more and nothing runs in any engine */
-    void (*tick)(void *arg); /* once a second, or NULL */
+    void (*tick)(void *arg);   /* once a second, or NULL */
+    void (*reload)(void *arg); /* HUP came; or NULL */
+    void (*stop)(void *arg);   /* TERM or INT came; or NULL */
     void *arg;
     void (*begins)(void *arg, const struct job *job); /* see pool.h; may be NULL */
     void *begins_arg;

@@ -1,6 +1,5 @@
--- moonshift/meta.lua - types for editors that read LuaLS annotations (lua-language-server). It is
--- never loaded. Add the folder that holds `moonshift/` to `workspace.library`, and `engine:`
--- completes. docs/reference.md is written from this file and from the modules' own comments.
+-- moonshift/meta.lua - types for editors that read LuaLS annotations; it is never loaded. Add the
+-- folder that holds `moonshift/` to `workspace.library`. docs/reference.md is written from it, too.
 -- luacheck: ignore 212 241 631
 ---@meta _
 
@@ -573,6 +572,10 @@ function Clock:is_virtual() end
 ---@field stock? string[]
 ---@field http_allow? string[]
 ---@field http_deny? string[]
+---@field http? string|string[]
+---@field hosts? string|string[]
+---@field connections? integer
+---@field body_max? integer|string
 ---@field request_time_to_live? moonshift.span
 ---@field patience? moonshift.span
 ---@field listen_url? string

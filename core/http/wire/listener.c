@@ -1,25 +1,16 @@
 #include "http/wire/listener.h"
-#include <arpa/inet.h>
+#include "http/wire/socket_address.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 512, FIRST_HANDED_OVER = 3 };
-
-union address {
-    struct sockaddr any;
-    struct sockaddr_in four;
-    struct sockaddr_in6 six;
-    struct sockaddr_un path;
-};
 
 static bool fail(const char *address, struct error *error) {
     return error_set(error, ERROR_IO, "http \"%.150s\": %s", address, strerror(errno));
@@ -27,24 +18,9 @@ static bool fail(const char *address, struct error *error) {
 
 /* ---- names ---- */
 
-static bool is_near(const union address *address) {
-    if (address->any.sa_family == AF_INET)
-        return ntohl(address->four.sin_addr.s_addr) >> 24 == 127;
-    return address->any.sa_family != AF_INET6 || IN6_IS_ADDR_LOOPBACK(&address->six.sin6_addr);
-}
-
-/* The address without its port. */
-static void host_write(const union address *address, char *out, size_t room) {
-    out[0] = 0;
-    if (address->any.sa_family == AF_INET)
-        inet_ntop(AF_INET, &address->four.sin_addr, out, (socklen_t)room);
-    else if (address->any.sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &address->six.sin6_addr, out, (socklen_t)room);
-}
-
-static void name_write(struct listener *listener, const union address *address) {
+static void name_write(struct listener *listener, const union socket_address *address) {
     char host[64];
-    host_write(address, host, sizeof host);
+    socket_address_host(address, host, sizeof host);
     if (address->any.sa_family == AF_INET)
         snprintf(listener->name, LISTENER_NAME, "%s:%d", host, ntohs(address->four.sin_port));
     else if (address->any.sa_family == AF_INET6)
@@ -55,79 +31,21 @@ static void name_write(struct listener *listener, const union address *address) 
 
 /* What the kernel says of it, once it is bound. */
 static bool describe(struct listener *listener) {
-    union address address;
+    union socket_address address;
     socklen_t size = sizeof address;
     memset(&address, 0, sizeof address);
     if (getsockname(listener->file, &address.any, &size) != 0)
         return false;
     listener->unix_socket = address.any.sa_family == AF_UNIX;
-    listener->near = is_near(&address);
+    listener->near = socket_address_is_near(&address);
     name_write(listener, &address);
     return true;
-}
-
-/* ---- reading an address ---- */
-
-static bool refuse(const char *text, struct error *error) {
-    return error_set(error, ERROR_INVALID,
-                     "http \"%.150s\": expected ADDRESS:PORT, such as 127.0.0.1:8080 or "
-                     "[::1]:8080, or unix:PATH",
-                     text);
-}
-
-static bool read_port(const char *text, in_port_t *port) {
-    size_t digits = strspn(text, "0123456789");
-    long number = strtol(text, NULL, 10);
-    *port = htons((uint16_t)number);
-    return digits > 0 && digits <= 5 && !text[digits] && number <= 65535;
-}
-
-static bool read_network(const char *text, union address *address, socklen_t *size) {
-    char host[64];
-    in_port_t port;
-    const char *colon = strrchr(text, ':');
-    bool six = text[0] == '[' && colon && colon > text + 1 && colon[-1] == ']';
-    if (!colon || (size_t)(colon - text) >= sizeof host || !read_port(colon + 1, &port))
-        return false;
-    snprintf(host, sizeof host, "%.*s", (int)(colon - text - 2 * six), text + six);
-    if (six) {
-        address->six.sin6_family = AF_INET6;
-        address->six.sin6_port = port;
-        *size = sizeof address->six;
-        return inet_pton(AF_INET6, host, &address->six.sin6_addr) == 1;
-    }
-    address->four.sin_family = AF_INET;
-    address->four.sin_port = port;
-    *size = sizeof address->four;
-    return inet_pton(AF_INET, host, &address->four.sin_addr) == 1;
-}
-
-static bool read_path(const char *text, union address *address, socklen_t *size,
-                      struct error *error) {
-    const char *path = text + strlen("unix:");
-    *size = sizeof address->path;
-    address->path.sun_family = AF_UNIX;
-    if (!path[0])
-        return refuse(text, error);
-    if (strlen(path) >= sizeof address->path.sun_path)
-        return error_set(error, ERROR_INVALID, "http \"%.150s\": the path is longer than %zu bytes",
-                         text, sizeof address->path.sun_path - 1);
-    strcpy(address->path.sun_path, path);
-    return true;
-}
-
-static bool read_address(const char *text, union address *address, socklen_t *size,
-                         struct error *error) {
-    memset(address, 0, sizeof *address);
-    if (strncmp(text, "unix:", 5) == 0)
-        return read_path(text, address, size, error);
-    return read_network(text, address, size) || refuse(text, error);
 }
 
 /* ---- opening ---- */
 
 /* A path that is left over from a process that has ended. */
-static bool is_left_over(const union address *address, socklen_t size) {
+static bool is_left_over(const union socket_address *address, socklen_t size) {
     struct stat info;
     if (lstat(address->path.sun_path, &info) != 0 || !S_ISSOCK(info.st_mode))
         return false;
@@ -139,7 +57,8 @@ static bool is_left_over(const union address *address, socklen_t size) {
 }
 
 /* The kernel takes the mode of the path from the socket, so nobody else ever can connect. */
-static bool bind_path(struct listener *listener, const union address *address, socklen_t size) {
+static bool bind_path(struct listener *listener, const union socket_address *address,
+                      socklen_t size) {
     struct stat info;
     const char *path = address->path.sun_path;
     if (is_left_over(address, size))
@@ -152,7 +71,8 @@ static bool bind_path(struct listener *listener, const union address *address, s
     return true;
 }
 
-static bool bind_network(struct listener *listener, const union address *address, socklen_t size) {
+static bool bind_network(struct listener *listener, const union socket_address *address,
+                         socklen_t size) {
     int yes = 1;
     setsockopt(listener->file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (address->any.sa_family == AF_INET6)
@@ -161,10 +81,10 @@ static bool bind_network(struct listener *listener, const union address *address
 }
 
 bool listener_open(struct listener *listener, const char *text, struct error *error) {
-    union address address;
+    union socket_address address;
     socklen_t size = 0;
     *listener = (struct listener){.file = -1};
-    if (!read_address(text, &address, &size, error))
+    if (!socket_address_read(text, &address, &size, error))
         return false;
     listener->file = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool path = address.any.sa_family == AF_UNIX;
@@ -224,19 +144,20 @@ static void peer_of_path(int file, struct socket_peer *peer) {
     strcpy(peer->here, "localhost");
 }
 
-static void peer_of_network(int file, const union address *address, struct socket_peer *peer) {
-    union address here;
+static void peer_of_network(int file, const union socket_address *address,
+                            struct socket_peer *peer) {
+    union socket_address here;
     int yes = 1;
     socklen_t size = sizeof here;
     setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    host_write(address, peer->address, sizeof peer->address);
-    peer->near = is_near(address);
+    socket_address_host(address, peer->address, sizeof peer->address);
+    peer->near = socket_address_is_near(address);
     if (getsockname(file, &here.any, &size) == 0)
-        host_write(&here, peer->here, sizeof peer->here);
+        socket_address_host(&here, peer->here, sizeof peer->here);
 }
 
 int listener_accept(const struct listener *listener, struct socket_peer *peer) {
-    union address address;
+    union socket_address address;
     socklen_t size = sizeof address;
     memset(&address, 0, sizeof address);
     *peer = (struct socket_peer){.user = (uid_t)-1};

@@ -9,7 +9,10 @@ static const struct {
     {"init", LINE("init shop") LINE("init")},
     {"import crontab", LINE("import crontab my.crontab") LINE("import crontab /etc/cron.d")},
     {"run", LINE("run shop --workers 8") LINE("run shop --drain") LINE("run shop --watch")
-                LINE("run shop --priority-range 50:   # urgent jobs only")},
+                LINE("run shop --http 127.0.0.1:8080")
+                    LINE("run shop --priority-range 50:   # urgent jobs only")},
+    {"serve", LINE("serve shop --http 127.0.0.1:8080") LINE("serve --http unix:shop.sock")},
+    {"health", LINE("health --http 127.0.0.1:8080") LINE("health --http unix:shop.sock --ready")},
     {"deploy", LINE("deploy shop")},
     {"check", LINE("check shop") LINE("check --store sqlite:shop/moonshift.db")},
     {"enqueue",

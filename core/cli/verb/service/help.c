@@ -13,7 +13,7 @@ static void summary_print(const struct cli_command *command) {
 static const struct {
     const char *title, *words[12];
 } sections[] = {
-    {"RUN", {"init", "import", "run", "deploy", "check"}},
+    {"RUN", {"init", "import", "run", "serve", "health", "deploy", "check"}},
     {"CREATE JOBS", {"enqueue"}},
     {"JOBS", {"job"}},
     {"MANY JOBS AT ONCE", {"definition", "batch"}},

@@ -4,10 +4,10 @@
 #include "cli/setup.h"
 #include "cli/shown/display.h"
 #include "cli/shown/output.h"
+#include "cli/verb/service/logging.h"
+#include "cli/verb/service/network.h"
 #include "cli/words/relative.h"
-#include "engine/stored_folder.h"
 #include "job/acquisitions.h"
-#include "run/executor.h"
 #include "script/folder.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,8 @@
 struct watch {
     struct cli *cli;
     struct executor *executor;
+    bool open;               /* the network face asks for no token */
+    struct face *face;       /* of the first folder; NULL: none */
     struct watched *folders; /* NULL: their changes are not looked for */
     int count;
     struct display display;
@@ -31,7 +33,7 @@ struct watched {
 
 /* Reloads a folder whose text has changed, so that one save of an editor counts once. A folder that
  * cannot be read is looked at again a second later. */
-static void folder_look(struct watched *watched) {
+static void folder_look(struct watch *watch, struct watched *watched) {
     struct error unreadable = {0};
     struct folder *folder = folder_read(&watched->directory, 1, &unreadable);
     if (!folder)
@@ -41,80 +43,18 @@ static void folder_look(struct watched *watched) {
     folder_release(folder);
     if (changed)
         attached_engine_reload(watched->engine);
+    if (changed && watch->face)
+        face_reload(watch->face);
 }
 
 static void watch_tick(void *arg) {
     struct watch *watch = arg;
     struct runner_status status;
     for (int i = 0; i < watch->count; i++)
-        folder_look(&watch->folders[i]);
+        folder_look(watch, &watch->folders[i]);
     executor_status(watch->executor, &status);
     if (watch->cli->interactive)
         display_tick(&watch->display, &status);
-}
-
-/* Reads the scripts again for a reload: of [directory], or of [deployment, store]. A moonshift.lua
- * that could not be started with is refused with them; the settings in force stay. Runs in a thread
- * of its own. */
-static struct folder *scripts_again(const json_t *paths, struct error *error) {
-    const char *name = json_string_value(json_array_get(paths, 0));
-    const char *store = json_string_value(json_array_get(paths, 1));
-    struct settings settings;
-    struct folder *folder = NULL;
-    bool fine = settings_init(&settings, error);
-    if (fine && store)
-        fine = settings_apply_text(&settings, ORIGIN_FLAG, "store", store, error) &&
-               settings_apply_environment(&settings, error);
-    if (fine)
-        folder = store ? stored_folder(&settings, name, error) : folder_read(&name, 1, error);
-    fine = folder && setup_apply(&settings, folder, store ? NULL : name, error) &&
-           settings_check(&settings, error);
-    settings_clear(&settings);
-    if (fine)
-        return folder;
-    folder_release(folder);
-    return NULL;
-}
-
-static bool log_level_read(const char *text, enum log_level *level, struct error *error) {
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-    for (int i = 0; text && i < 4; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *level = (enum log_level)i;
-            return true;
-        }
-    return !text || error_set(error, ERROR_USAGE,
-                              "log level \"%s\": expected error, warn, info or debug", text);
-}
-
-static bool log_format_read(const char *text, enum log_format *format, struct error *error) {
-    *format = text && strcmp(text, "json") == 0 ? LOG_JSON : LOG_LOGFMT;
-    return !text || *format == LOG_JSON || strcmp(text, "logfmt") == 0 ||
-           error_set(error, ERROR_USAGE, "log format \"%s\": expected logfmt or json", text);
-}
-
-static const char *flag_or_variable(const struct flags *flags, const char *flag,
-                                    const char *variable) {
-    const char *text = flags_text(flags, flag);
-    if (!text)
-        text = getenv(variable);
-    return text && text[0] ? text : NULL;
-}
-
-/* Writes log lines; on a terminal one refreshed line, with warnings and errors above it. */
-static bool log_setup(struct cli *cli, const struct flags *flags, struct error *error) {
-    const char *text = flag_or_variable(flags, "--log-format", "MOONSHIFT_LOG_FORMAT");
-    if (text)
-        cli->interactive = false;
-    bool quiet = cli->interactive && !flags_has(flags, "--watch");
-    enum log_level level = quiet ? LOG_WARN : LOG_INFO;
-    enum log_format format;
-    if (!log_format_read(text, &format, error) ||
-        !log_level_read(flag_or_variable(flags, "--log-level", "MOONSHIFT_LOG_LEVEL"), &level,
-                        error))
-        return false;
-    log_configure(format, level);
-    return true;
 }
 
 static void warnings_log(const struct folder *folder) {
@@ -170,18 +110,30 @@ static void folder_watch(struct watch *watch, const struct cli *cli,
               "every change, also back to an older text");
 }
 
+static void on_reload(void *arg) {
+    struct watch *watch = arg;
+    if (watch->face)
+        face_reload(watch->face);
+}
+
+/* Requests are answered no more while running jobs are waited for. */
+static void on_stop(void *arg) {
+    struct watch *watch = arg;
+    if (watch->face)
+        face_close(watch->face);
+}
+
 /* Attaches an engine for each folder. The executor's own settings are those of the first. */
 static bool engines_add(struct watch *watch, struct cli *folders, int count, struct error *error) {
     bool fine = true;
     for (int i = 0; i < count && fine && !thread_told_to_stop(); i++) {
         struct cli *cli = &folders[i];
         warnings_log(cli->folder);
-        json_t *paths = cli->deployment ? json_pack("[ss]", cli->deployment, cli->settings.store)
-                                        : json_pack("[s]", cli->directory);
+        json_t *paths = network_paths(cli);
         struct attached_engine_options options = {.settings = &cli->settings,
                                                   .clock = clock_system(),
                                                   .folder = cli->folder,
-                                                  .read = scripts_again,
+                                                  .read = network_scripts,
                                                   .paths = paths,
                                                   .follows = cli->deployment};
         struct attached_engine *engine =
@@ -202,9 +154,12 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
                                        .watched = watch->folders != NULL,
                                        .drain = drain,
                                        .tick = ticks ? watch_tick : NULL,
+                                       .reload = on_reload,
+                                       .stop = on_stop,
                                        .arg = watch};
     watch->executor = executor_new(&options, error);
-    bool fine = watch->executor && engines_add(watch, folders, count, error);
+    bool fine = watch->executor && engines_add(watch, folders, count, error) &&
+                network_start(&folders[0], watch->open, watch->executor, &watch->face, error);
     /* Whether a server would have answered is no matter to who is to stop and has begun nothing. */
     bool unasked = !fine && error->code == ERROR_UNAVAILABLE && thread_told_to_stop();
     if (fine && !thread_told_to_stop()) {
@@ -215,6 +170,7 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
         for (int i = 0; fine && drain && i < count; i++)
             retries_tell(&folders[i], watch->cli->interactive);
     }
+    face_free(watch->face);
     executor_free(watch->executor);
     return fine || unasked;
 }
@@ -281,7 +237,7 @@ static bool all_deploy(struct cli *folders, int count, struct error *error) {
 /* folders[0] is the command's own, which its caller clears. */
 static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *folders, int count,
                         struct error *error) {
-    struct watch watch = {.cli = cli};
+    struct watch watch = {.cli = cli, .open = flags_has(flags, "--open")};
     if (flags_has(flags, "--watch") &&
         !(watch.folders = calloc((size_t)count, sizeof *watch.folders)))
         return error_no_memory(error);
@@ -316,8 +272,8 @@ static bool source_read(struct cli *cli, const struct flags *flags, struct error
 }
 
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    if (!log_setup(cli, flags, error) || !source_read(cli, flags, error) ||
-        !folder_usable(cli, error) || !setup_keeps(cli, error))
+    if (!logging_setup(cli, flags, flags_has(flags, "--watch"), error) ||
+        !source_read(cli, flags, error) || !folder_usable(cli, error) || !setup_keeps(cli, error))
         return false;
     int count = flags->word_count > 1 ? flags->word_count : 1;
     struct cli *folders = calloc((size_t)count, sizeof *folders);
@@ -333,8 +289,8 @@ static const struct flag run_flags[] = {
      "without DIR: run the store's deployment of this name, and follow newer ones"},
     {"--drain", NULL, "end when nothing is left that is due"},
     {"--watch", NULL, "load the folders again when they change, show what handlers print"},
-    {"--log-format", "FORMAT", "logfmt or json; also on a terminal"},
-    {"--log-level", "LEVEL", "error, warn, info or debug"},
+    OPEN_FLAG,
+    LOGGING_FLAGS,
     {0},
 };
 

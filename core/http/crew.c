@@ -1,0 +1,168 @@
+#include "http/crew.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include <stdlib.h>
+
+/* One of its threads. */
+struct hand {
+    struct crew *crew;
+    struct thread thread; /* the mutex guards it, and `over` */
+    bool over;            /* it ends by itself, and can be begun again */
+    struct engine *engine;
+    int files; /* that its engine has; the crew's number */
+};
+
+struct crew {
+    struct crew_options options;
+    struct mutex mutex; /* guards what follows */
+    struct condition changed;
+    struct exchange *first, **end; /* what is asked, in the order it came */
+    int waiting, idle;             /* requests; threads */
+    int files;                     /* counts the changes of the files */
+    bool ends;
+    int count; /* of hands that were ever begun */
+    struct hand hands[];
+};
+
+struct crew *crew_new(const struct crew_options *options, struct error *error) {
+    size_t threads = (size_t)options->threads;
+    struct crew *crew = calloc(1, sizeof *crew + threads * sizeof *crew->hands);
+    if (!crew) {
+        engine_close(options->engine);
+        error_no_memory(error);
+        return NULL;
+    }
+    crew->options = *options;
+    mutex_init(&crew->mutex);
+    condition_init(&crew->changed);
+    for (size_t i = 0; i < threads; i++)
+        crew->hands[i].crew = crew;
+    crew->hands[0].engine = options->engine;
+    return crew;
+}
+
+/* ---- a thread ---- */
+
+/* Nothing came for keep_alive. The mutex is held. */
+static bool tired(struct crew *crew, time_ms since) {
+    time_ms limit = crew->options.keep_alive;
+    if (limit == TIME_NEVER) {
+        condition_wait(&crew->changed, &crew->mutex);
+        return false;
+    }
+    return !condition_wait_until(&crew->changed, &crew->mutex, since + limit) && !crew->first;
+}
+
+/* Waits for the next request. NULL: the thread ends. The mutex is held. */
+static struct exchange *next_request(struct crew *crew) {
+    time_ms since = clock_monotonic();
+    bool over = false;
+    crew->idle++;
+    while (!crew->first && !crew->ends && !over)
+        over = tired(crew, since);
+    crew->idle--;
+    struct exchange *exchange = crew->first;
+    if (exchange) {
+        crew->first = exchange->next;
+        crew->waiting--;
+    }
+    return exchange;
+}
+
+/* Its engine, as it is to be for the next request. NULL: error. */
+static struct engine *engine_of(struct hand *hand, int files, struct error *error) {
+    const struct crew_options *options = &hand->crew->options;
+    struct error why = {0};
+    if (!hand->engine) {
+        hand->engine = options->open(options->arg, error);
+        hand->files = files;
+    } else if (hand->files != files) {
+        hand->files = files;
+        if (!options->renew(options->arg, hand->engine, &why))
+            log_event(LOG_WARN, "http keeps the files it has", "error:s", why.text);
+    }
+    return hand->engine;
+}
+
+static void *run(void *arg) {
+    struct hand *hand = arg;
+    struct crew *crew = hand->crew;
+    struct exchange *exchange;
+    mutex_lock(&crew->mutex);
+    while ((exchange = next_request(crew))) {
+        int files = crew->files;
+        struct error error = {0};
+        mutex_unlock(&crew->mutex);
+        struct engine *engine = engine_of(hand, files, &error);
+        crew->options.work(crew->options.arg, engine, exchange, &error);
+        mutex_lock(&crew->mutex);
+    }
+    struct engine *engine = hand->engine;
+    hand->engine = NULL;
+    hand->over = true; /* what is asked from now on is another thread's */
+    mutex_unlock(&crew->mutex);
+    engine_close(engine);
+    return NULL;
+}
+
+/* Begins one more, if there may be one. The mutex is held. */
+static void begin(struct crew *crew) {
+    struct hand *hand = NULL;
+    for (int i = 0; i < crew->options.threads && !hand; i++)
+        if (!crew->hands[i].thread.running || crew->hands[i].over)
+            hand = &crew->hands[i];
+    if (!hand)
+        return;
+    thread_join(&hand->thread);
+    hand->over = false;
+    thread_start(&hand->thread, run, hand);
+}
+
+static bool has_thread(const struct crew *crew) {
+    for (int i = 0; i < crew->options.threads; i++)
+        if (crew->hands[i].thread.running && !crew->hands[i].over)
+            return true;
+    return false;
+}
+
+/* ---- the calls of others ---- */
+
+bool crew_ask(struct crew *crew, struct exchange *exchange) {
+    mutex_lock(&crew->mutex);
+    if (crew->waiting >= crew->idle)
+        begin(crew);
+    bool fine = has_thread(crew);
+    if (fine) {
+        if (!crew->first)
+            crew->end = &crew->first;
+        exchange->next = NULL;
+        *crew->end = exchange;
+        crew->end = &exchange->next;
+        crew->waiting++;
+        condition_signal(&crew->changed);
+    }
+    mutex_unlock(&crew->mutex);
+    return fine;
+}
+
+void crew_renew(struct crew *crew) {
+    mutex_lock(&crew->mutex);
+    crew->files++;
+    mutex_unlock(&crew->mutex);
+}
+
+void crew_free(struct crew *crew) {
+    if (!crew)
+        return;
+    mutex_lock(&crew->mutex);
+    crew->ends = true;
+    condition_broadcast(&crew->changed);
+    mutex_unlock(&crew->mutex);
+    for (int i = 0; i < crew->options.threads; i++) {
+        thread_join(&crew->hands[i].thread);
+        engine_close(crew->hands[i].engine);
+    }
+    condition_free(&crew->changed);
+    mutex_free(&crew->mutex);
+    free(crew);
+}

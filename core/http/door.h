@@ -1,0 +1,42 @@
+/* door.h - the thread with the sockets: takes connections, reads requests, parks them, and writes
+ * answers. It knows no store and no Lua.
+ *
+ * Requests leave it through `asked`, and come back through door_answer. */
+#ifndef MOONSHIFT_HTTP_DOOR_H
+#define MOONSHIFT_HTTP_DOOR_H
+
+#include "http/wire/exchange.h"
+#include "http/wire/listener.h"
+
+struct door;
+
+struct door_options {
+    struct listener *listeners; /* the caller's; closed by door_stop */
+    size_t listener_count;
+    size_t body_max; /* bytes */
+    int connections; /* at most */
+    /* In the door's thread: a whole request. It is answered here before this returns (true), or
+     * later by door_answer. */
+    bool (*asked)(void *arg, struct exchange *exchange);
+    void *arg;
+};
+
+/* Starts nothing yet. NULL: error. */
+struct door *door_new(const struct door_options *options, struct error *error);
+/* Starts the thread. False: error. */
+bool door_start(struct door *door, struct error *error);
+
+/* Any thread: the answer is in the exchange, or it is to be parked (exchange_parks). */
+void door_answer(struct door *door, struct exchange *exchange);
+/* Any thread: what is parked for one of these topics, at most `count` of them, is asked again,
+ * first come first served. NULL: for all topics. */
+void door_ring(struct door *door, const char *topic, int count);
+
+/* Closes the listeners, ends those that are idle, answers what is parked as it is, and
+ * waits until every request has been answered and written. */
+void door_stop(struct door *door);
+/* Any thread: begins that, and does not wait for it. */
+void door_close(struct door *door);
+void door_free(struct door *door); /* stopped; NULL is fine */
+
+#endif

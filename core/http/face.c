@@ -1,0 +1,342 @@
+#include "http/face.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "http/api/service.h"
+#include "http/crew.h"
+#include "http/door.h"
+#include "http/guard.h"
+#include "http/probe.h"
+#include "http/who/callers.h"
+#include "http/wire/reply.h"
+#include "script/folder.h"
+#include <stdlib.h>
+
+enum { READERS = 2, LISTENERS = 16, UNKNOWN_WAIT = 100 /* ms until a wrong token hears so */ };
+
+struct face {
+    struct face_options options;
+    struct listener listeners[LISTENERS];
+    size_t listener_count;
+    struct door *door;
+    struct callers *callers;
+    struct crew *clerk, *readers, *walkers;
+    struct mutex mutex;    /* guards what follows */
+    struct folder *folder; /* the newest that could be read */
+    bool stale;            /* it may have changed since */
+};
+
+/* ---- engines of the threads ---- */
+
+static struct folder *folder_now(struct face *face) {
+    mutex_lock(&face->mutex);
+    struct folder *folder = face->folder ? folder_retain(face->folder) : NULL;
+    mutex_unlock(&face->mutex);
+    return folder;
+}
+
+static struct engine *open_engine(struct face *face, enum store_mode mode, bool scripts,
+                                  bool checks_only, struct error *error) {
+    struct folder *folder = scripts ? folder_now(face) : NULL;
+    struct engine_options options = {.settings = face->options.settings,
+                                     .mode = mode,
+                                     .clock = face->options.clock,
+                                     .folder = folder,
+                                     .checks_only = checks_only};
+    struct engine *engine = engine_open(&options, error);
+    folder_release(folder);
+    return engine;
+}
+
+/* It writes, and has no Lua state. */
+static struct engine *open_clerk(void *arg, struct error *error) {
+    return open_engine(arg, STORE_CREATE, true, true, error);
+}
+
+static struct engine *open_reader(void *arg, struct error *error) {
+    return open_engine(arg, STORE_READ, false, false, error);
+}
+
+static struct engine *open_walker(void *arg, struct error *error) {
+    return open_engine(arg, STORE_CREATE, true, false, error);
+}
+
+/* The first thread that needs it reads it for all. */
+static bool read_again(struct face *face, struct error *error) {
+    mutex_lock(&face->mutex);
+    bool fine = true;
+    if (face->stale && face->folder && face->options.read) {
+        struct folder *folder = face->options.read(face->options.paths, error);
+        fine = folder != NULL;
+        if (folder) {
+            folder_release(face->folder);
+            face->folder = folder;
+        }
+    }
+    face->stale = false;
+    mutex_unlock(&face->mutex);
+    return fine;
+}
+
+static bool renew(void *arg, struct engine *engine, struct error *error) {
+    struct face *face = arg;
+    if (!engine_folder(engine) || !read_again(face, error))
+        return !engine_folder(engine);
+    struct folder *folder = folder_now(face);
+    bool fine = engine_reload(engine, folder, error);
+    folder_release(folder);
+    return fine;
+}
+
+/* ---- requests ---- */
+
+/* An unknown caller hears so a moment later: the door keeps the answer until then. */
+static void turn_down(struct exchange *exchange, enum caller_verdict verdict,
+                      const struct error *error) {
+    switch (verdict) {
+    case CALLER_UNKNOWN:
+        reply_problem(exchange, 401, "no token, or none that counts (Authorization: Bearer …)");
+        exchange->parks_until = clock_monotonic() + UNKNOWN_WAIT;
+        break;
+    case CALLER_BARRED:
+    case CALLER_TOO_FAST:
+        reply_problem(exchange, 429, "too many requests");
+        break;
+    case CALLER_FAILED:
+        reply_problem(exchange, 503, error->text);
+        break;
+    case CALLER_KNOWN:
+        break;
+    }
+}
+
+static void answer(struct face *face, struct engine *engine, struct exchange *exchange) {
+    struct caller caller = {0};
+    struct error error = {0};
+    enum caller_verdict verdict = callers_find(face->callers, engine, exchange, &caller, &error);
+    if (verdict == CALLER_KNOWN)
+        service_answer(engine, &caller, exchange);
+    else
+        turn_down(exchange, verdict, &error);
+    caller_clear(&caller);
+}
+
+static void probe(struct face *face, struct engine *engine, struct exchange *exchange,
+                  const struct error *error) {
+    struct error why = *error;
+    if (engine && face->options.ready && !face->options.ready(face->options.arg, &why))
+        engine = NULL;
+    probe_ready(exchange, engine, &why);
+}
+
+/* In a thread of a crew. */
+static void work(void *arg, struct engine *engine, struct exchange *exchange,
+                 const struct error *error) {
+    struct face *face = arg;
+    if (probe_of(exchange) == PROBE_READY)
+        probe(face, engine, exchange, error);
+    else if (engine)
+        answer(face, engine, exchange);
+    else
+        reply_problem(exchange, 503, error->text);
+    door_answer(face->door, exchange);
+}
+
+static struct crew *crew_of(struct face *face, enum worker_kind kind) {
+    switch (kind) {
+    case BY_CLERK:
+        return face->clerk;
+    case BY_WALKER:
+        return face->walkers;
+    case BY_READER:
+    case BY_DOOR:
+        break;
+    }
+    return face->readers;
+}
+
+/* In the door's thread. What needs no store is answered at once. */
+static bool asked(void *arg, struct exchange *exchange) {
+    struct face *face = arg;
+    const struct caller nobody = {0};
+    if (!guard_pass(exchange, face->options.settings->hosts))
+        return true;
+    enum probe probe_kind = probe_of(exchange);
+    enum worker_kind kind = probe_kind == PROBE_READY ? BY_READER : service_worker(exchange);
+    if (probe_kind == PROBE_LIVE) {
+        probe_live(exchange);
+        return true;
+    }
+    if (kind == BY_DOOR) {
+        service_answer(NULL, &nobody, exchange);
+        return true;
+    }
+    if (crew_ask(crew_of(face, kind), exchange))
+        return false;
+    reply_problem(exchange, 503, "the system gives no thread");
+    return true;
+}
+
+/* ---- beginning ---- */
+
+bool face_wanted(const struct settings *settings) {
+    const char *handed_over = getenv("LISTEN_FDS");
+    return json_array_size(settings->http) > 0 || (handed_over && handed_over[0]);
+}
+
+static bool room_for(const struct face *face, size_t more, struct error *error) {
+    return face->listener_count + more <= LISTENERS ||
+           error_set(error, ERROR_CONFIG, "http: more than %d addresses", LISTENERS);
+}
+
+static bool adopt(struct face *face, struct error *error) {
+    enum { FIRST = 3 };
+    int count = listener_handed_over();
+    if (!room_for(face, (size_t)count, error))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!listener_adopt(&face->listeners[face->listener_count], FIRST + i, error))
+            return false;
+        face->listener_count++;
+    }
+    return true;
+}
+
+static bool listen_at(struct face *face, struct error *error) {
+    size_t i;
+    json_t *address;
+    const json_t *http = face->options.settings->http;
+    if (!adopt(face, error) || !room_for(face, json_array_size(http), error))
+        return false;
+    json_array_foreach(http, i, address) {
+        if (!listener_open(&face->listeners[face->listener_count], json_string_value(address),
+                           error))
+            return false;
+        face->listener_count++;
+    }
+    return true;
+}
+
+/* What lets everybody in is for trials on one machine. */
+static bool open_fits(const struct face *face, struct error *error) {
+    for (size_t i = 0; face->options.open && i < face->listener_count; i++)
+        if (!face->listeners[i].near)
+            return error_set(error, ERROR_USAGE,
+                             "--open: \"%s\" is reached from other machines (expected addresses of "
+                             "this one alone)",
+                             face->listeners[i].name);
+    return true;
+}
+
+static struct crew *crew(struct face *face, int threads, time_ms keep_alive,
+                         struct engine *(*open)(void *arg, struct error *error),
+                         struct engine *first, struct error *error) {
+    struct crew_options options = {.threads = threads,
+                                   .keep_alive = keep_alive,
+                                   .engine = first,
+                                   .open = open,
+                                   .renew = renew,
+                                   .work = work,
+                                   .arg = face};
+    return crew_new(&options, error);
+}
+
+/* The clerk's engine is opened now, so that a store that cannot be opened is told of here. */
+static bool hire(struct face *face, struct error *error) {
+    const struct settings *settings = face->options.settings;
+    struct engine *engine = open_clerk(face, error);
+    if (!engine)
+        return false;
+    face->clerk = crew(face, 1, TIME_NEVER, open_clerk, engine, error);
+    face->readers = crew(face, READERS, TIME_NEVER, open_reader, NULL, error);
+    face->walkers =
+        crew(face, settings->workers_max, settings->keep_alive, open_walker, NULL, error);
+    return face->clerk && face->readers && face->walkers;
+}
+
+static bool open_door(struct face *face, struct error *error) {
+    struct door_options options = {.listeners = face->listeners,
+                                   .listener_count = face->listener_count,
+                                   .body_max = (size_t)face->options.settings->body_max,
+                                   .connections = face->options.settings->connections,
+                                   .asked = asked,
+                                   .arg = face};
+    face->door = door_new(&options, error);
+    return face->door && door_start(face->door, error);
+}
+
+static void tell(const struct face *face) {
+    for (size_t i = 0; i < face->listener_count; i++) {
+        log_event(LOG_INFO, "http listens", "address:s", face->listeners[i].name);
+        if (face->options.open)
+            log_event(LOG_WARN, "http is open: whoever reaches it may do everything", "address:s",
+                      face->listeners[i].name);
+    }
+}
+
+static bool begin(struct face *face, struct error *error) {
+    if (!listen_at(face, error) || !open_fits(face, error))
+        return false;
+    return hire(face, error) && open_door(face, error);
+}
+
+struct face *face_new(const struct face_options *options, struct error *error) {
+    struct face *face = calloc(1, sizeof *face);
+    struct callers_options callers = {.open = options->open};
+    if (!face) {
+        error_no_memory(error);
+        return NULL;
+    }
+    face->options = *options;
+    face->folder = options->folder ? folder_retain(options->folder) : NULL;
+    json_incref(json_unchanged(options->paths));
+    mutex_init(&face->mutex);
+    face->callers = callers_new(&callers);
+    if (face->callers ? begin(face, error) : error_no_memory(error)) {
+        tell(face);
+        return face;
+    }
+    face_free(face);
+    return NULL;
+}
+
+/* ---- later ---- */
+
+const char *face_address(const struct face *face, size_t at) {
+    return at < face->listener_count ? face->listeners[at].name : NULL;
+}
+
+void face_reload(struct face *face) {
+    mutex_lock(&face->mutex);
+    face->stale = true;
+    mutex_unlock(&face->mutex);
+    callers_forget(face->callers);
+    crew_renew(face->clerk);
+    crew_renew(face->walkers);
+}
+
+void face_ring(struct face *face, const char *topic, int count) {
+    door_ring(face->door, topic, count);
+}
+
+void face_close(struct face *face) {
+    door_close(face->door);
+}
+
+void face_free(struct face *face) {
+    if (!face)
+        return;
+    if (face->door)
+        door_stop(face->door);
+    for (size_t i = 0; i < face->listener_count; i++)
+        listener_close(&face->listeners[i]);
+    crew_free(face->clerk);
+    crew_free(face->readers);
+    crew_free(face->walkers);
+    door_free(face->door);
+    callers_free(face->callers);
+    folder_release(face->folder);
+    json_decref(json_unchanged(face->options.paths));
+    mutex_free(&face->mutex);
+    free(face);
+}

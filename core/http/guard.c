@@ -1,0 +1,83 @@
+#include "http/guard.h"
+#include "http/wire/reply.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static bool refuse(struct exchange *exchange, int status, const char *detail) {
+    reply_problem(exchange, status, detail);
+    return false;
+}
+
+/* ---- the Host ---- */
+
+/* The bytes of its name, without the port; brackets of an address are no part of it. */
+static const char *host_name(const char *host, size_t *size) {
+    if (host[0] == '[') {
+        *size = strcspn(host + 1, "]");
+        return host + 1;
+    }
+    *size = strcspn(host, ":");
+    return host;
+}
+
+static bool is_name(const char *text, size_t size, const char *name) {
+    return strlen(name) == size && strncasecmp(text, name, size) == 0;
+}
+
+/* A page whose name was made to point here (DNS rebinding) has a name that is not ours. */
+static bool host_is_ours(const struct exchange *exchange, const json_t *hosts) {
+    size_t size, i;
+    json_t *one;
+    const char *name = host_name(exchange_header(exchange, "host"), &size);
+    if (is_name(name, size, "localhost") || is_name(name, size, exchange->peer.here))
+        return true;
+    json_array_foreach(hosts, i, one) {
+        if (is_name(name, size, json_string_value(one)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- browsers ---- */
+
+static bool changes(const char *method) {
+    return strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0 &&
+           strcmp(method, "OPTIONS") != 0;
+}
+
+/* Browsers say from which site a page asks; older ones its origin alone. */
+static bool same_site(const struct exchange *exchange) {
+    const char *site = exchange_header(exchange, "sec-fetch-site");
+    const char *origin = exchange_header(exchange, "origin");
+    if (site)
+        return strcmp(site, "same-origin") == 0;
+    if (!origin)
+        return true;
+    const char *host = strstr(origin, "://");
+    return host && strcasecmp(host + 3, exchange_header(exchange, "host")) == 0;
+}
+
+/* A form of another site cannot send these kinds. */
+static bool kind_fits(const struct exchange *exchange) {
+    static const char *const kinds[] = {"application/json", "application/x-ndjson"};
+    const char *type = exchange_header(exchange, "content-type");
+    if (!type)
+        return exchange->length == 0;
+    size_t size = strcspn(type, "; ");
+    return is_name(type, size, kinds[0]) || is_name(type, size, kinds[1]);
+}
+
+bool guard_pass(struct exchange *exchange, const json_t *hosts) {
+    if (!host_is_ours(exchange, hosts))
+        return refuse(exchange, 421,
+                      "the Host is no name of this server (expected its address, localhost, or one "
+                      "of the setting hosts)");
+    if (!changes(exchange->method))
+        return true;
+    if (!same_site(exchange))
+        return refuse(exchange, 403, "the request comes from a page of another site");
+    return kind_fits(exchange) ||
+           refuse(exchange, 415,
+                  "the Content-Type is not application/json (or application/x-ndjson)");
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Talks to a server over a socket, byte by byte, and prints what it says.
+
+talk.py ADDRESS      (127.0.0.1:PORT or a path)
+
+A line of standard input is one step, [what, …] as JSON:
+    ["send", TEXT]   sends it
+    ["read"]         reads one answer: prints its status and its content; "end": there is none
+    ["head"]         the same of an answer to HEAD
+    ["headers"]      reads one answer: prints its status and headers, one a line
+    ["half"]         will send nothing more
+    ["many", N]      opens so many connections beside this one, each silent
+    ["small"]        takes little into memory that is not read; before the first step
+    ["flood", TEXT]  sends it again and again until the server takes no more for a second, or N times
+    ["close"]        closes"""
+import json
+import socket
+import sys
+
+LIMIT = 60  # seconds; whatever takes longer is a finding
+
+
+class Talk:
+    def __init__(self, address):
+        self.address = address
+        self.others = []
+        self.socket = None
+        self.small = False
+        self.rest = b""
+
+    def connect(self):
+        if self.address.startswith("/"):
+            new = socket.socket(socket.AF_UNIX)
+            new.settimeout(LIMIT)
+            new.connect(self.address)
+            return new
+        host, port = self.address.rsplit(":", 1)
+        new = socket.socket(socket.AF_INET6 if "[" in host else socket.AF_INET)
+        if self.small:
+            new.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        new.settimeout(LIMIT)
+        new.connect((host.strip("[]"), int(port)))
+        return new
+
+    def line(self):
+        if self.socket is None:
+            self.socket = self.connect()
+        return self.socket
+
+    def more(self):
+        try:
+            piece = self.line().recv(65536)
+        except ConnectionResetError:
+            piece = b""
+        self.rest += piece
+        return piece
+
+    def answer(self, content=True):
+        while b"\r\n\r\n" not in self.rest:
+            if not self.more():
+                return None
+        head, self.rest = self.rest.split(b"\r\n\r\n", 1)
+        lines = head.decode().split("\r\n")
+        status = lines[0].split(" ")[1]
+        headers = {one.split(":", 1)[0].lower(): one.split(":", 1)[1].strip() for one in lines[1:]}
+        size = int(headers.get("content-length", "0")) if content and status != "100" else 0
+        while len(self.rest) < size:
+            if not self.more():
+                break
+        body, self.rest = self.rest[:size], self.rest[size:]
+        return status, headers, body.decode()
+
+    def read(self, content=True):
+        answer = self.answer(content)
+        print("end" if answer is None else " ".join((answer[0], answer[2])).strip())
+
+    def headers(self):
+        status, headers, _ = self.answer()
+        print(status)
+        for name in sorted(headers):
+            print("%s: %s" % (name, headers[name]))
+
+    def send(self, text):
+        try:
+            self.line().sendall(text.encode("latin-1"))
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # what it has said is read all the same
+
+    def flood(self, text, times):
+        line = self.line()
+        line.settimeout(1)
+        try:
+            for _ in range(times):
+                line.sendall(text.encode("latin-1"))
+        except (socket.timeout, BrokenPipeError, ConnectionResetError):
+            pass
+        line.settimeout(LIMIT)
+
+    def step(self, what, *words):
+        if what == "send":
+            self.send(*words)
+        elif what == "read":
+            self.read()
+        elif what == "head":
+            self.read(False)
+        elif what == "headers":
+            self.headers()
+        elif what == "half":
+            self.line().shutdown(socket.SHUT_WR)
+        elif what == "many":
+            self.others += [self.connect() for _ in range(words[0])]
+        elif what == "small":
+            self.small = True
+        elif what == "flood":
+            self.flood(*words)
+        elif what == "close":
+            self.line().close()
+            self.socket, self.rest = None, b""
+        else:
+            sys.exit("unknown step " + what)
+        sys.stdout.flush()
+
+
+talk = Talk(sys.argv[1])
+for step in sys.stdin:
+    talk.step(*json.loads(step))
