@@ -11,10 +11,16 @@ local function node_in(graph, id, scope)
   return node and node.scope == scope and node or nil
 end
 
+-- True for an element whose kind is refused: that is told once.
+local function is_refused(id, context)
+  local element = context.ids[elements.unqualified(id)]
+  return element ~= nil and element.refused
+end
+
 local function check_end(graph, element, scope, attribute, context)
   local id = element.attributes[attribute]
   local node = id and node_in(graph, id, scope)
-  if id and not node then
+  if id and not node and not is_refused(id, context) then
     local elsewhere = graph.nodes[elements.unqualified(id)]
     context.report:refuse(element, ('%s="%s", which is %s'):format(attribute, id,
       elsewhere and "in another scope (a flow stays in its scope)" or "no node of the process"))
@@ -74,7 +80,7 @@ local HOSTS = { service = true, send = true, script = true, rule = true, user = 
 
 local function attach(graph, node, context)
   local host = node.attached and graph.nodes[node.attached]
-  if not node.attached then
+  if not node.attached or is_refused(node.attached, context) then
     return -- told already
   elseif not host or host.scope ~= node.scope then
     context.report:refuse(node, ('attachedToRef="%s", which is no activity of its scope'):format(

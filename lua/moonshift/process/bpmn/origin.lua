@@ -5,7 +5,8 @@ local origin = {}
 
 local ZEEBE = "http://camunda.org/schema/zeebe/1.0"
 local PLATFORM = "http://camunda.org/schema/modeler/1.0 executionPlatform"
-local OF_QUARTZ = { "http://flowable.org/bpmn", "http://activiti.org/bpmn" }
+local CAMUNDA = "http://camunda.org/schema/1.0/bpmn"
+local FLOWABLE = { "http://flowable.org/bpmn", "http://activiti.org/bpmn" }
 
 local function has_extensions(namespaces)
   for ns in pairs(namespaces) do
@@ -25,15 +26,25 @@ function origin.is_camunda_8(root)
   return root.namespaces[ZEEBE] and not has_extensions(root.namespaces) or false
 end
 
+-- True for a model of Flowable or Activiti, by its namespaces.
+local function is_flowable(root)
+  for _, ns in ipairs(FLOWABLE) do
+    if root.namespaces[ns] then
+      return true
+    end
+  end
+  return false
+end
+
+-- True if a drawing that is wrong is passed over, as Flowable and Activiti do, but not Camunda.
+function origin.draws_freely(root)
+  return is_flowable(root) and not root.namespaces[CAMUNDA]
+end
+
 -- cron(root, setting) -> "quartz", "unix", or "auto" where neither the setting nor the file says
 -- which day the weekday 1 is.
 function origin.cron(root, setting)
-  for _, ns in ipairs(setting == "auto" and OF_QUARTZ or {}) do
-    if root.namespaces[ns] then
-      return "quartz"
-    end
-  end
-  return setting
+  return setting == "auto" and is_flowable(root) and "quartz" or setting
 end
 
 return origin

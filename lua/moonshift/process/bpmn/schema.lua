@@ -1,6 +1,7 @@
 -- The standard's own rules of a BPMN file: known elements in their places, known attributes, ids
 -- that are given once. What the products add is looked up, too (vocabulary.lua).
 local elements = require "moonshift.process.bpmn.elements"
+local origin = require "moonshift.process.bpmn.origin"
 local rules = require "moonshift.rules"
 local vocabulary = require "moonshift.process.bpmn.vocabulary"
 
@@ -148,9 +149,10 @@ end
 
 -- ---- elements of the standard ----
 
--- True if the element is to be looked into.
+-- True if the element is to be looked into. What refers to one that is refused is not told of.
 function Schema:check_element(element, parent)
   local known = vocabulary.elements[element.name]
+  element.refused = not known or known.state == "refused"
   if not known then
     self.report:refuse(element, ("<%s> is no element of BPMN 2.0%s"):format(element.name,
       meant(element.name, vocabulary.names(vocabulary.elements), "<%s>")))
@@ -208,12 +210,21 @@ end
 
 local NUMBERS = { Bounds = { "x", "y", "width", "height" }, waypoint = { "x", "y" } }
 
+-- Flowable and Activiti pass over a drawing that is wrong.
+function Schema:refuse_drawing(shape, message)
+  if self.passes_over then
+    self.report:warn(shape, message)
+  else
+    self.report:refuse(shape, message)
+  end
+end
+
 -- Checks the numbers of a drawing's places.
 function Schema:check_places(shape)
   for _, child in ipairs(shape.children) do
     for _, name in ipairs(NUMBERS[child.name] or {}) do
       if not tonumber(child.attributes[name]) then
-        self.report:refuse(shape, ('<%s> of the diagram has %s="%s" (expected a number)'):format(
+        self:refuse_drawing(shape, ('<%s> of the diagram has %s="%s" (expected a number)'):format(
           child.name, name, child.attributes[name] or ""))
       end
     end
@@ -225,14 +236,14 @@ function Schema:check_drawing(shape)
   local refers = shape.attributes.bpmnElement
   local drawn = refers and self.ids[elements.unqualified(refers)]
   if not refers or refers == "" then
-    self.report:refuse(shape, ('<%s> has no attribute "bpmnElement"'):format(shape.name))
+    self:refuse_drawing(shape, ('<%s> has no attribute "bpmnElement"'):format(shape.name))
   elseif not drawn and shape.name ~= "BPMNPlane" then
-    self.report:refuse(shape, ('bpmnElement="%s", which is no element of the file'):format(refers))
+    self:refuse_drawing(shape, ('bpmnElement="%s", which is no element of the file'):format(refers))
   elseif shape.name == "BPMNShape" and count(shape, "Bounds") == 0 then
-    self.report:refuse(shape, "a shape of the diagram has no <Bounds>")
+    self:refuse_drawing(shape, "a shape of the diagram has no <Bounds>")
   elseif shape.name == "BPMNEdge" and drawn.name == "sequenceFlow"
     and count(shape, "waypoint") < WAYPOINTS then
-    self.report:refuse(shape, "an edge of the diagram has fewer than 2 waypoints")
+    self:refuse_drawing(shape, "an edge of the diagram has fewer than 2 waypoints")
   end
 end
 
@@ -249,7 +260,8 @@ end
 
 -- check(root, report) -> the elements by their ids; nil if the file is no BPMN 2.0.
 function schema.check(root, report)
-  local self = setmetatable({ report = report, ids = {} }, Schema)
+  local self = setmetatable({ report = report, ids = {}, passes_over = origin.draws_freely(root) },
+    Schema)
   if root.name ~= "definitions" or not elements.is_model(root) then
     report:refuse(root, ('<%s> of the namespace "%s" (expected <definitions> of "%s")'):format(
       root.name, root.ns or "", elements.MODEL))

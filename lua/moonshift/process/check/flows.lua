@@ -3,11 +3,20 @@ local flows = {}
 
 -- ---- exclusive gateways ----
 
-local function check_flow_of_many(node, flow, has_default, report)
-  if flow.default and flow.when ~= nil then
-    report:refuse(node, ('its default flow "%s" has a condition'):format(flow.id))
-  elseif not flow.default and flow.when == nil and has_default then
-    report:refuse(node, ('the flow "%s" has no condition and is not the default'):format(flow.id))
+local function refuse_bare(node, bare, report)
+  local ids = {}
+  for i, flow in ipairs(bare) do
+    ids[i] = ('"%s"'):format(flow.id)
+  end
+  report:refuse(node, (#ids == 1 and "the flow %s has no condition and is not the default"
+    or "the flows %s have no condition and are not the default"):format(table.concat(ids, ", ")))
+end
+
+local function check_default(node, report)
+  for _, flow in ipairs(node.out) do
+    if flow.default and flow.when ~= nil then
+      report:refuse(node, ('its default flow "%s" has a condition'):format(flow.id))
+    end
   end
 end
 
@@ -36,10 +45,10 @@ local function check_exclusive(node, report)
   elseif #node.out == 1 and node.out[1].when ~= nil then
     report:refuse(node, ('its only outgoing flow "%s" has a condition'):format(node.out[1].id))
   elseif #node.out > 1 then
-    for _, flow in ipairs(node.out) do
-      check_flow_of_many(node, flow, has_default or #bare > 1, report)
-    end
-    if not has_default and #bare == 1 then
+    check_default(node, report)
+    if #bare > 1 or (#bare == 1 and has_default) then
+      refuse_bare(node, bare, report)
+    elseif #bare == 1 then
       assume_condition(node, bare[1], report)
     end
   end

@@ -97,3 +97,27 @@ describe("the weekdays of a model's cron texts", function()
       "${when}")))
   end)
 end)
+
+describe("the drawing of a model of Flowable or Activiti", function()
+  local WRONG_DRAWING = '<startEvent id="s"/></process><d:BPMNDiagram '
+    .. 'xmlns:d="http://www.omg.org/spec/BPMN/20100524/DI" '
+    .. 'xmlns:i="http://www.omg.org/spec/DD/20100524/DI"><d:BPMNPlane id="pl" bpmnElement="p">'
+    .. '<d:BPMNShape id="a" bpmnElement="gone"/><d:BPMNShape id="b" bpmnElement="s"/>'
+    .. '<d:BPMNEdge id="c" bpmnElement="f"><i:waypoint x="1" y="down"/></d:BPMNEdge>'
+    .. '</d:BPMNPlane></d:BPMNDiagram><process id="q" isExecutable="false">'
+  local SAID = { '"a": bpmnElement="gone", which is no element of the file',
+    '"b": a shape of the diagram has no <Bounds>',
+    '"c": <waypoint> of the diagram has y="down" (expected a number)',
+    '"c": bpmnElement="f", which is no element of the file' }
+
+  it("may be wrong, as there, and is drawn without what is wrong", function()
+    for _, product in ipairs { "flowable", "activiti" } do
+      local namespace = ('xmlns:%s="http://%s.org/bpmn"'):format(product, product)
+      local problems, warnings, graphs = told(MODEL:format(namespace, "true", WRONG_DRAWING))
+      assert.same({}, problems)
+      assert.same(SAID, { table.unpack(warnings, 1, 4) })
+      assert.equal("p", graphs[1].key)
+    end
+    assert.same(SAID, (told(MODEL:format(CAMUNDA, "true", WRONG_DRAWING))))
+  end)
+end)
