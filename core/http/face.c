@@ -6,8 +6,10 @@
 #include "http/crew.h"
 #include "http/door.h"
 #include "http/guard.h"
+#include "http/page.h"
 #include "http/probe.h"
 #include "http/who/callers.h"
+#include "http/who/sign_in.h"
 #include "http/wire/reply.h"
 #include "script/folder.h"
 #include <stdlib.h>
@@ -113,11 +115,16 @@ static void turn_down(struct exchange *exchange, enum caller_verdict verdict,
 static void answer(struct face *face, struct engine *engine, struct exchange *exchange) {
     struct caller caller = {0};
     struct error error = {0};
+    const bool signs_in = sign_in_is(exchange);
+    if (signs_in && sign_in_by_key(face->callers, exchange))
+        return;
     enum caller_verdict verdict = callers_find(face->callers, engine, exchange, &caller, &error);
-    if (verdict == CALLER_KNOWN)
-        service_answer(engine, &caller, exchange);
-    else
+    if (verdict != CALLER_KNOWN)
         turn_down(exchange, verdict, &error);
+    else if (signs_in)
+        sign_in_answer(face->callers, &caller, exchange);
+    else
+        service_answer(engine, &caller, exchange);
     caller_clear(&caller);
 }
 
@@ -159,10 +166,11 @@ static struct crew *crew_of(struct face *face, enum worker_kind kind) {
 static bool asked(void *arg, struct exchange *exchange) {
     struct face *face = arg;
     const struct caller nobody = {0};
-    if (!guard_pass(exchange, face->options.settings->hosts))
+    if (!guard_pass(exchange, face->options.settings->hosts) || page_answer(exchange))
         return true;
     enum probe probe_kind = probe_of(exchange);
-    enum worker_kind kind = probe_kind == PROBE_READY ? BY_READER : service_worker(exchange);
+    enum worker_kind kind =
+        probe_kind == PROBE_READY || sign_in_is(exchange) ? BY_READER : service_worker(exchange);
     if (probe_kind == PROBE_LIVE) {
         probe_live(exchange);
         return true;
