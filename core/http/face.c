@@ -6,8 +6,8 @@
 #include "http/crew.h"
 #include "http/door.h"
 #include "http/guard.h"
-#include "http/page.h"
 #include "http/probe.h"
+#include "http/site.h"
 #include "http/who/callers.h"
 #include "http/who/sign_in.h"
 #include "http/wire/reply.h"
@@ -166,7 +166,7 @@ static struct crew *crew_of(struct face *face, enum worker_kind kind) {
 static bool asked(void *arg, struct exchange *exchange) {
     struct face *face = arg;
     const struct caller nobody = {0};
-    if (!guard_pass(exchange, face->options.settings->hosts) || page_answer(exchange))
+    if (!guard_pass(exchange, face->options.settings->hosts) || site_answer(exchange))
         return true;
     enum probe probe_kind = probe_of(exchange);
     enum worker_kind kind =

@@ -1,4 +1,4 @@
-#include "http/page.h"
+#include "http/site.h"
 #include "base/embedded.h"
 #include "http/wire/reply.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const struct {
     {"/page.js", "core/http/ui/page.js", "text/javascript; charset=utf-8"},
 };
 
-bool page_answer(struct exchange *exchange) {
+bool site_answer(struct exchange *exchange) {
     size_t at = 0;
     while (at < sizeof files / sizeof *files && strcmp(files[at].path, exchange->path) != 0)
         at++;
