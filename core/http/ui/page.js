@@ -238,25 +238,25 @@ function caption(shape) {
   const x = place ? place.x + place.width / 2 : middle(shape)[0];
   const y = inside ? middle(shape)[1] - (list.length - 1) * 7 : top ? shape.y + 14
     : place ? place.y + 7 : shape.y + shape.height + 12;
-  return draw("text", { class: inside ? null : "label", x, y },
+  return draw("text", { class: inside ? null : "label", x, y, "aria-hidden": "true" },
     list.map((line, i) => draw("tspan", { x, dy: i ? 14 : 0 }, line)));
 }
 
 function badge(x, y, number, kind) {
   const width = 14 + 7 * String(number).length;
   return [draw("rect", { class: kind, x: x - width / 2, y: y - 9, width, height: 18, rx: 9 }),
-    draw("text", { class: "number", x, y: y + 1 }, String(number))];
+    draw("text", { class: "number", x, y: y + 1, "aria-hidden": "true" }, String(number))];
 }
 
 const GLYPHS = { exclusive: "×", parallel: "+", inclusive: "○", event: "⬠", complex: "✱" };
 
 function shapeOf(shape, chosen, choose) {
-  const stands = [shape.count && `${shape.count} here`, shape.waiting, shape.incidents && `${shape.incidents} incidents`].filter(Boolean);
-  const title = [shape.name || shape.id || shape.kind, ...stands].join(", ");
+  const stands = [shape.waiting || shape.count && `${shape.count} here`, shape.incidents && `incidents: ${shape.incidents}`].filter(Boolean);
+  const title = [shape.name || shape.id || shape.kind, ...stands].join(", "); // its accessible name
   const can = shape.id && choose;
   return draw("g", {
     class: chosen === shape.id && can ? "chosen-one" : null, role: can ? "button" : null, tabindex: can ? "0" : null,
-    "aria-label": can ? title : null, "data-key": can ? "shape-" + shape.id : null, "data-shape": can ? shape.id : null,
+    "data-key": can ? "shape-" + shape.id : null, "data-shape": can ? shape.id : null,
     onclick: can ? () => choose(shape.id) : undefined,
     onkeydown: can ? event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); event.stopPropagation(); choose(shape.id); } } : undefined,
   }, draw("title", {}, title), outline(shape),
@@ -438,9 +438,9 @@ const screens = {
 
   async job(place) {
     const id = place.id;
-    const [job, why, attempts, log] = await Promise.all([ask("jobs/" + id), perhaps(ask(`jobs/${id}/why`), null),
-      perhaps(ask(`jobs/${id}/attempts`), { items: [] }), perhaps(ask(`jobs/${id}/lines`), null)]);
-    const runs = attempts.items || [], fields = Object.entries(job).filter(([key, value]) =>
+    const [job, why, attempts] = await Promise.all([ask("jobs/" + id), perhaps(ask(`jobs/${id}/why`), null),
+      perhaps(rows(`jobs/${id}/attempts`), [])]);
+    const runs = attempts.filter(one => one.started), fields = Object.entries(job).filter(([key, value]) =>
       value !== null && !["id", "handler", "state", "stack", "lines", "message", "payload", "result"].includes(key));
     const lived = job.state !== "successful" && job.state !== "deleted";
     return [
@@ -448,7 +448,7 @@ const screens = {
       el("p", { class: "sub" }, "created ", time(job.created), job.instance ? [", instance ", link("instance/" + encodeURIComponent(job.instance), job.instance)] : ""),
       why && el("div", { class: "why" }, why.text),
       lived && el("div", { class: "tools" }, jobButtons(`jobs/${id}`, { ids: [Number(id)] }, [String(id)])),
-      el("section", { class: "card" }, el("h2", {}, "Runs"), table([
+      el("section", { class: "card" }, el("h2", {}, "Runs"), timeline(job, runs), table([
         { title: "Run", right: true, cell: row => plain(row.attempt) },
         { title: "Outcome", cell: row => state(row.outcome) },
         { title: "Began", cell: row => time(row.started) },
@@ -459,7 +459,7 @@ const screens = {
       ], runs, { caption: "Runs of the job", empty: "It has not run yet." })),
       el("div", { class: "two" },
         el("section", { class: "card" }, el("h2", {}, "Last message, lines and stack"),
-          el("pre", { tabindex: "0", "aria-label": "message, lines and stack" }, [job.message, linesOf(log), job.stack].filter(Boolean).join("\n\n") || "Nothing was printed.")),
+          el("pre", { tabindex: "0", "aria-label": "message, lines and stack" }, [job.message, linesOf(runs), job.stack].filter(Boolean).join("\n\n") || "Nothing was printed.")),
         el("section", { class: "card" }, el("h2", {}, "Fields"), el("dl", {},
           el("dt", {}, "payload"), el("dd", { class: "code" }, JSON.stringify(job.payload, null, 1)),
           job.result !== undefined && job.result !== null && [el("dt", {}, "result"), el("dd", { class: "code" }, JSON.stringify(job.result, null, 1))],
@@ -642,10 +642,22 @@ const screens = {
 
 // ---- parts of screens ----
 
-const linesOf = log => {
-  const list = log && (log.items || log.lines) || [];
-  return list.map(line => typeof line === "string" ? line : plain(line.text || line)).join("\n");
-};
+// What runs have printed, the newest run last.
+const linesOf = runs => [...runs].reverse().flatMap(run => run.lines || []).join("\n");
+
+// The runs of a job between its creation and now, with the waits between them.
+function timeline(job, runs) {
+  if (!runs.length || !job.created) return null;
+  const list = [...runs].reverse(), first = Date.parse(job.created);
+  const last = Math.max(...list.map(run => Date.parse(run.at)), first + 1);
+  const x = at => 20 + 860 * (Date.parse(at) - first) / (last - first);
+  return draw("svg", { class: "times", viewBox: "0 0 900 60", role: "img", "aria-label": `${list.length} runs in ${span(last - first)}` },
+    draw("line", { class: "base", x1: 20, x2: 880, y1: 24, y2: 24 }),
+    draw("rect", { class: "created", x: 18, y: 10, width: 3, height: 28 }),
+    list.map(run => draw("rect", { class: run.outcome, x: x(run.started), y: 10, width: Math.max(5, x(run.at) - x(run.started)), height: 28, rx: 3 },
+      draw("title", {}, `run ${run.attempt}: ${run.outcome}`))),
+    draw("text", { x: 20, y: 54 }, "created"), draw("text", { x: 880, y: 54, "text-anchor": "end" }, span(last - first)));
+}
 
 function causeList(causes) {
   return table([
