@@ -55,6 +55,7 @@ LUA_HALF := $(wildcard lua/moonshift/*.lua lua/moonshift/*/*.lua lua/moonshift/*
 EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/http/ui/* core/bench/*.lua core/bench/*/*.lua) $(STOCK) $(FIRST))
 CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c spec/*/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
+ASKER    := $(BUILD)/spec/core/http/api/asker
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] \
 	spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch] spec/*/*/*/*/*.[ch])
@@ -115,7 +116,7 @@ WORDS  := backup bench check cli completion flags help init output process_order
 	store table
 CLI_SPECS := $(sort $(wildcard spec/core/cli/*_spec.lua spec/core/cli/*/*_spec.lua spec/core/cli/*/*/*_spec.lua))
 STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_spec.lua \
-	spec/core/lua/api_spec.lua \
+	spec/core/lua/api_spec.lua spec/core/http/api \
 	$(filter-out $(foreach word,$(WORDS),$(filter %/$(word)_spec.lua,$(CLI_SPECS))),$(CLI_SPECS)) \
 	$(patsubst %,spec/examples/%_spec.lua,api_client booking embedded hello migration \
 	  order_process orders receipts thumbnails) \
@@ -166,7 +167,7 @@ QUESTIONS := $(BUILD)/questions
 ASKING := $(addprefix $(BUILD)/spec/core/store/,query_contract why_contract batch_contract logtail_contract deployment_contract searched_contract)
 
 # Contracts ask the questions that are made of filters; they are remembered on the way.
-postgres-specs: all ## run the specs that open stores over PostgreSQL, where it is installed (SPECS=)
+postgres-specs: all $(ASKER) ## run the specs that open stores over PostgreSQL, where it is installed (SPECS=)
 	@BUILD=$(BUILD) LUA=$(LUA) spec/postgres/specs --jobs $$(nproc) $(or $(SPECS),$(STORED))
 
 postgres-check: $(QUESTIONS).so $(ASKING) ## PostgreSQL, where it is installed, prepares every statement of the rules
@@ -377,7 +378,7 @@ $(BUILD)/gen/moonshift@.service: docs/moonshift@.service FORCE
 clean: ## remove what was built
 	@rm -rf $(BUILD)
 
-contracts: $(CONTRACTS) $(BUILD)/yardstick
+contracts: $(CONTRACTS) $(ASKER) $(BUILD)/yardstick
 
 $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
 	@echo LINK $@
@@ -451,6 +452,11 @@ $(DOUBLED): %: %.o $(OBJECTS)
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(BUILD)/contracts.so
+	@echo LINK $@
+	@$(LINK) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $^ $(LIBS) $(LUA_LIBS)
+
+# Answers requests of specs without a socket.
+$(ASKER): $(BUILD)/spec/core/http/api/asker.o $(BUILD)/contracts.so
 	@echo LINK $@
 	@$(LINK) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $^ $(LIBS) $(LUA_LIBS)
 

@@ -1,12 +1,37 @@
 #include "http/api/service.h"
-#include "http/wire/reply.h"
+#include "http/api/call.h"
+#include "http/api/problem.h"
+#include <stdlib.h>
 
 enum worker_kind service_worker(const struct exchange *exchange) {
-    (void)exchange;
-    return BY_DOOR;
+    struct place place;
+    const char *allow;
+    const struct route *route = route_find(exchange, &place, &allow, NULL);
+    return route ? route->worker : BY_DOOR;
+}
+
+static bool answer(struct call *call, struct error *error) {
+    struct exchange *exchange = call->exchange;
+    call->route = route_find(exchange, &call->place, &exchange->allow, error);
+    if (!call->route)
+        return false;
+    if (!caller_may(call->caller, call->route->scope)) {
+        char needed[SCOPES_TEXT_SIZE];
+        scopes_write(call->route->scope, needed);
+        return error_set(error, ERROR_FORBIDDEN, "%s %.300s: the caller may not (expected %s)",
+                         exchange->method, exchange->path, needed);
+    }
+    if (call->engine)
+        engine_act_as(call->engine, call->caller->who[0] ? call->caller->who : NULL);
+    return call_read(call, error) && call->route->run(call, error);
 }
 
 void service_answer(struct engine *engine, const struct caller *caller, struct exchange *exchange) {
-    (void)engine, (void)caller;
-    reply_problem(exchange, 404, "there is no such path");
+    struct call call = {.engine = engine, .caller = caller, .exchange = exchange};
+    struct error error = {0};
+    if (!answer(&call, &error))
+        problem_answer(exchange, &error);
+    if (engine)
+        engine_act_as(engine, NULL);
+    call_clear(&call);
 }

@@ -1,0 +1,35 @@
+/* call.h - one request while it is worked on: what it names, asks and brings. */
+#ifndef MOONSHIFT_HTTP_API_CALL_H
+#define MOONSHIFT_HTTP_API_CALL_H
+
+#include "http/api/route.h"
+#include "http/api/service.h"
+#include <jansson.h>
+
+struct call {
+    struct engine *engine; /* NULL: nothing of it is needed */
+    const struct caller *caller;
+    struct exchange *exchange;
+    const struct route *route;
+    struct place place; /* what the path names */
+    json_t *filters;    /* of the query, as the store takes them */
+    json_t *options;    /* of the query: the other parameters; an object */
+    json_t *body;       /* NULL: none */
+};
+
+/* Reads the query and the body as the route says. call_clear in any case afterwards. */
+bool call_read(struct call *call, struct error *error);
+void call_clear(struct call *call);
+
+/* The answer, which is taken over; NULL: ERROR_FAILED. Returns true if it could be written. */
+bool call_answer(struct call *call, int status, json_t *answer, struct error *error);
+/* The same of a text, malloc'ed and taken over. */
+bool call_answer_text(struct call *call, int status, const char *type, char *text,
+                      struct error *error);
+
+/* Refuses keys of an object that are none of the members, and values of another type, and says
+ * which are missing. */
+bool members_check(const json_t *object, const struct member *members, const char *what,
+                   struct error *error);
+
+#endif

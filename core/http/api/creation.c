@@ -1,0 +1,200 @@
+#include "http/api/creation.h"
+#include "base/json.h"
+#include "engine/intake.h"
+#include "http/api/call.h"
+#include "job/job_spec.h"
+#include <inttypes.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a request creates. */
+struct new_jobs {
+    bool list; /* it was one: so is the answer */
+    struct engine_spec *specs;
+    size_t count;
+    struct created *created;
+    char hash[SHA256_DIGEST_STRING_LENGTH];
+};
+
+static void new_jobs_clear(struct new_jobs *jobs) {
+    for (size_t i = 0; jobs->specs && i < jobs->count; i++)
+        engine_spec_clear(&jobs->specs[i]);
+    free(jobs->specs);
+    free(jobs->created);
+}
+
+/* ---- reading ---- */
+
+static bool has_type(const struct exchange *exchange, const char *name) {
+    const char *type = exchange_header(exchange, "content-type");
+    const size_t size = type ? strcspn(type, "; ") : 0;
+    return size == strlen(name) && strncmp(type, name, size) == 0;
+}
+
+/* A line for each job; lines that are empty are passed over. NULL: error. */
+static json_t *read_lines(const struct exchange *exchange, struct error *error) {
+    json_t *list = json_array(), *one;
+    const char *at = exchange->body, *end = at + exchange->length;
+    bool done = list || error_no_memory(error);
+    for (int line = 1; done && at < end; line++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t size = (size_t)((stop ? stop : end) - at);
+        char what[32];
+        snprintf(what, sizeof what, "body: line %d", line);
+        if (strspn(at, " \t\r") < size) {
+            one = json_read(at, size, what, error);
+            done = one && (json_array_append_new(list, one) == 0 || error_no_memory(error));
+        }
+        at += size + 1;
+    }
+    return json_kept(list, done);
+}
+
+static json_t *read_content(const struct exchange *exchange, struct error *error) {
+    if (has_type(exchange, "application/x-ndjson"))
+        return read_lines(exchange, error);
+    if (has_type(exchange, "application/json"))
+        return json_read(exchange->body, exchange->length, "body", error);
+    error_set(error, ERROR_TYPE, "content: expected application/json or application/x-ndjson");
+    return NULL;
+}
+
+/* A job must be in sight of its creator; without a tenant it gets the creator's. */
+static bool in_sight(const struct call *call, json_t *job, struct error *error) {
+    const struct caller *caller = call->caller;
+    const char *handler = json_text(job, "handler");
+    if (caller->tenant && !json_object_get(job, "tenant") &&
+        !json_put_text(job, "tenant", caller->tenant))
+        return error_no_memory(error);
+    if (!caller_sees_tenant(caller, json_text(job, "tenant")))
+        return error_set(error, ERROR_FORBIDDEN,
+                         "tenant: the caller may not create jobs of another one");
+    return !handler || caller_sees_handler(caller, handler) ||
+           error_set(error, ERROR_FORBIDDEN,
+                     "handler \"%.255s\": the caller may not create its jobs", handler);
+}
+
+static bool read_jobs(const struct call *call, struct new_jobs *jobs, const json_t *content,
+                      struct error *error) {
+    jobs->list = json_is_array(content);
+    const size_t count = jobs->list ? json_array_size(content) : 1;
+    if (count > CREATION_MOST)
+        return error_set(error, ERROR_TOO_LARGE, "body: %zu jobs (expected at most %d)", count,
+                         CREATION_MOST);
+    jobs->specs = calloc(count + 1, sizeof *jobs->specs);
+    jobs->created = calloc(count + 1, sizeof *jobs->created);
+    if (!jobs->specs || !jobs->created)
+        return error_no_memory(error);
+    for (; jobs->count < count; jobs->count++) {
+        const json_t *job = jobs->list ? json_array_get(content, jobs->count) : content;
+        if (!json_is_object(job))
+            return json_refuse("body", job, "an object for each job", error);
+        jobs->specs[jobs->count].object = json_incref(json_unchanged(job));
+        if (!in_sight(call, json_unchanged(job), error)) {
+            jobs->count++;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The same word for the same jobs, whatever the order of their keys. */
+static bool hash_of(struct new_jobs *jobs, struct error *error) {
+    SHA2_CTX hash;
+    SHA256Init(&hash);
+    for (size_t i = 0; i < jobs->count; i++) {
+        char *text = json_dumps(jobs->specs[i].object, JSON_COMPACT | JSON_SORT_KEYS);
+        if (!text)
+            return error_no_memory(error);
+        SHA256Update(&hash, (const uint8_t *)text, strlen(text) + 1);
+        free(text);
+    }
+    SHA256End(&hash, jobs->hash);
+    return true;
+}
+
+static bool creation_read(const struct call *call, struct new_jobs *jobs, struct error *error) {
+    json_t *content = read_content(call->exchange, error);
+    bool done = content && read_jobs(call, jobs, content, error) && hash_of(jobs, error);
+    json_decref(content);
+    return done;
+}
+
+/* ---- writing ---- */
+
+static json_t *answer_kept(void *arg, const struct created *created, size_t count) {
+    json_t *list = json_array();
+    (void)arg;
+    for (size_t i = 0; list && i < count; i++)
+        json_array_append_new(
+            list, json_pack("[Ii]", (json_int_t)created[i].id, (int)created[i].creation));
+    return list;
+}
+
+static void answer_take(const json_t *list, struct new_jobs *jobs) {
+    const json_t *one;
+    size_t i;
+    json_array_foreach(list, i, one)
+        if (i < jobs->count)
+            jobs->created[i] =
+                (struct created){json_integer_value(json_array_get(one, 0)),
+                                 (enum creation)json_integer_value(json_array_get(one, 1))};
+}
+
+static bool check_key(const char *key, struct error *error) {
+    const size_t size = strlen(key);
+    return (size > 0 && size <= JOB_NAME_MAX) ||
+           error_set(error, ERROR_INVALID, "Idempotency-Key: expected a text of 1 to %d bytes",
+                     JOB_NAME_MAX);
+}
+
+static bool write_once(const struct call *call, struct new_jobs *jobs, const char *key,
+                       struct error *error) {
+    struct engine_request request = {.asked = {call->caller->token, key, jobs->hash},
+                                     .answer = answer_kept};
+    bool done = check_key(key, error) && engine_request_find(call->engine, &request, error) &&
+                (request.found || engine_enqueue_once(call->engine, jobs->specs, jobs->count,
+                                                      jobs->created, NULL, &request, error));
+    if (done && request.found)
+        answer_take(request.found, jobs);
+    json_decref(request.found);
+    return done;
+}
+
+/* ---- answering ---- */
+
+static json_t *one_told(const struct created *created) {
+    return json_pack("{sI ss}", "id", (json_int_t)created->id, "outcome",
+                     creation_name(created->creation));
+}
+
+static bool creation_tell(struct call *call, const struct new_jobs *jobs, struct error *error) {
+    char location[64];
+    bool made = false;
+    json_t *items = json_array();
+    for (size_t i = 0; items && i < jobs->count; i++) {
+        json_array_append_new(items, one_told(&jobs->created[i]));
+        made = made || jobs->created[i].creation == CREATION_CREATED;
+    }
+    if (jobs->list)
+        return call_answer(call, made ? 201 : 200, json_pack("{so}", "items", items), error);
+    snprintf(location, sizeof location, "/v1/jobs/%" PRId64, jobs->created[0].id);
+    call->exchange->location = strdup(location);
+    json_t *one = json_incref(json_array_get(items, 0));
+    json_decref(items);
+    return call_answer(call, made ? 201 : 200, one, error);
+}
+
+bool create_jobs(struct call *call, struct error *error) {
+    const char *key = exchange_header(call->exchange, "idempotency-key");
+    struct new_jobs jobs = {0};
+    bool done =
+        creation_read(call, &jobs, error) &&
+        (key ? write_once(call, &jobs, key, error)
+             : engine_enqueue(call->engine, jobs.specs, jobs.count, jobs.created, NULL, error)) &&
+        creation_tell(call, &jobs, error);
+    new_jobs_clear(&jobs);
+    return done;
+}

@@ -1,0 +1,10 @@
+/* orders.h - what POST does but for creation and work: each is a route_run (route.h). */
+#ifndef MOONSHIFT_HTTP_API_ORDERS_H
+#define MOONSHIFT_HTTP_API_ORDERS_H
+
+#include "http/api/route.h"
+
+route_run order_verb;    /* a verb of job/command.c; a thing that the path names is its target */
+route_run order_process; /* a command to a process, see engine_order */
+
+#endif

@@ -1,0 +1,449 @@
+#include "http/api/creation.h"
+#include "http/api/openapi.h"
+#include "http/api/orders.h"
+#include "http/api/questions.h"
+#include "http/api/route.h"
+#include "http/api/work.h"
+
+/* ---- parameters and bodies ---- */
+
+static const struct member all_members[] = {
+    {"all", VALUE_FLAG, false, "those that have gone, too"},
+    {0},
+};
+
+static const struct member dates_members[] = {
+    {"count", VALUE_INTEGER, false, "how many, 1 to 1000; 5 unless told"},
+    {0},
+};
+
+static const struct member picture_members[] = {
+    {"form", VALUE_TEXT, false, "`drawing`, `svg` or `text`; `drawing` unless told"},
+    {"heat", VALUE_FLAG, false, "how often each activity began"},
+    {"version", VALUE_INTEGER, false, "of the process, instead of the current one"},
+    {0},
+};
+
+#define LATER                                                                                      \
+    { "later", VALUE_FLAG, false, "a job does it, on an executor" }
+#define DRY_RUN                                                                                    \
+    { "dry_run", VALUE_FLAG, false, "nothing is done; `told` says what would be" }
+#define VARIABLES                                                                                  \
+    { "variables", VALUE_OBJECT, false, "that are set in the instance" }
+#define TRANSIENT                                                                                  \
+    { "transient", VALUE_OBJECT, false, "variables that last as long as the walk" }
+#define TYPES                                                                                      \
+    { "types", VALUE_OBJECT, false, "of variables, by their names" }
+#define SKIPS                                                                                      \
+    {"skip_listeners", VALUE_FLAG, false, "no listener is called"}, {                              \
+        "skip_mappings", VALUE_FLAG, false, "no input or output is mapped"                         \
+    }
+#define OPERATIONS(needed)                                                                         \
+    { "operations", VALUE_LIST, needed, "where to begin and what to cancel, in order" }
+
+static const struct member start_members[] = {
+    {"version", VALUE_INTEGER, false, "instead of the current one"},
+    {"tag", VALUE_TEXT, false, "the newest version that has it"},
+    {"key", VALUE_TEXT, false, "the business key"},
+    {"tenant", VALUE_TEXT, false, "on whose behalf"},
+    {"unique", VALUE_FLAG, false, "no other instance of the process runs with the key"},
+    VARIABLES,
+    TRANSIENT,
+    TYPES,
+    OPERATIONS(false),
+    SKIPS,
+    DRY_RUN,
+    LATER,
+    {0},
+};
+
+static const struct member cancel_members[] = {
+    {"reason", VALUE_TEXT, false, "kept with the instance"},
+    SKIPS,
+    {"skip_called", VALUE_FLAG, false, "instances that it has called go on"},
+    DRY_RUN,
+    LATER,
+    {0},
+};
+
+static const struct member set_members[] = {
+    VARIABLES,
+    TYPES,
+    {"unset", VALUE_LIST, false, "names of variables that go"},
+    {"activity", VALUE_TEXT, false, "whose scope has them"},
+    LATER,
+    {0},
+};
+
+static const struct member trigger_members[] = {
+    {"activity", VALUE_TEXT, false, "that waits; it may be left out if there is one"},
+    VARIABLES,
+    TRANSIENT,
+    LATER,
+    {0},
+};
+
+static const struct member modify_members[] = {
+    OPERATIONS(true), SKIPS, {"reason", VALUE_TEXT, false, "kept with the instance"},
+    DRY_RUN,          LATER, {0},
+};
+
+static const struct member migrate_members[] = {
+    {"plan", VALUE_OBJECT, true, "from and to which version, and which activity is which"},
+    SKIPS,
+    DRY_RUN,
+    LATER,
+    {0},
+};
+
+static const struct member restart_members[] = {
+    OPERATIONS(true),
+    {"version", VALUE_INTEGER, false, "of the process"},
+    {"into", VALUE_INTEGER, false, "the id of the version"},
+    {"initial", VALUE_FLAG, false, "with the variables that it began with"},
+    {"no_key", VALUE_FLAG, false, "without its business key"},
+    VARIABLES,
+    SKIPS,
+    DRY_RUN,
+    LATER,
+    {0},
+};
+
+static const struct member plan_members[] = {
+    {"from", VALUE_INTEGER, true, "the number of the version that instances have"},
+    {"to", VALUE_INTEGER, true, "the number of the version that they get"},
+    {"to_process", VALUE_TEXT, false, "another process that has it"},
+    {"update", VALUE_FLAG, false, "events are made anew"},
+    {"dry_run", VALUE_FLAG, true, "`true`: a plan is only told"},
+    {0},
+};
+
+static const struct member complete_members[] = {VARIABLES, TRANSIENT, TYPES, LATER, {0}};
+
+static const struct member throw_members[] = {
+    {"code", VALUE_TEXT, true, "of the error"},
+    {"message", VALUE_TEXT, false, "kept with it"},
+    VARIABLES,
+    LATER,
+    {0},
+};
+
+static const struct member escalate_members[] = {
+    {"code", VALUE_TEXT, true, "of the escalation"},
+    VARIABLES,
+    LATER,
+    {0},
+};
+
+static const struct member message_members[] = {
+    {"message", VALUE_TEXT, true, "its name"},
+    {"key", VALUE_TEXT, false, "that the receiver waits for"},
+    {"instance", VALUE_INTEGER, false, "that it is for"},
+    {"token", VALUE_INTEGER, false, "of the instance: this receiver alone"},
+    {"business_key", VALUE_TEXT, false, "of the instance that it is for"},
+    {"starts", VALUE_FLAG, false, "it begins an instance, and nothing else"},
+    {"all", VALUE_FLAG, false, "all that wait for it get it"},
+    {"keep", VALUE_TEXT, false, "a span: so long it waits for a receiver"},
+    VARIABLES,
+    TRANSIENT,
+    TYPES,
+    LATER,
+    {0},
+};
+
+static const struct member signal_members[] = {
+    {"signal", VALUE_TEXT, true, "its name"},
+    {"instance", VALUE_INTEGER, false, "that alone gets it"},
+    {"tenant", VALUE_TEXT, false, "whose instances alone get it"},
+    VARIABLES,
+    LATER,
+    {0},
+};
+
+static const struct member conditions_members[] = {
+    VARIABLES,
+    {"process", VALUE_TEXT, false, "whose start events alone are looked at"},
+    {"key", VALUE_TEXT, false, "the business key of what begins"},
+    {"tenant", VALUE_TEXT, false, "on whose behalf"},
+    LATER,
+    {0},
+};
+
+static const struct member fetch_members[] = {
+    {"worker", VALUE_TEXT, true, "its name"},
+    {"topics", VALUE_LIST, true, "names, or objects with `topic` and `lock`"},
+    {"max", VALUE_INTEGER, false, "jobs, 1 to 1000; 1 unless told"},
+    {"lock", VALUE_TEXT, false, "a span: how long it has them"},
+    {"priority", VALUE_LIST, false, "the least and the highest one, or null"},
+    {0},
+};
+
+static const struct member settle_members[] = {
+    {"outcomes", VALUE_LIST, true,
+     "objects with `id`, `token` and `outcome`, and what goes with it"},
+    {"worker", VALUE_TEXT, false, "only its own locks count"},
+    {"fetch", VALUE_OBJECT, false, "what it asks for next, as of /v1/fetch"},
+    {0},
+};
+
+#define TOKEN                                                                                      \
+    {"token", VALUE_INTEGER, true, "of its lock"}, {                                               \
+        "worker", VALUE_TEXT, false, "only its own locks count"                                    \
+    }
+
+static const struct member work_complete_members[] = {
+    TOKEN,
+    {"result", VALUE_ANY, false, "kept in the log"},
+    {"variables", VALUE_OBJECT, false, "of an activity: they are set in its instance"},
+    {0},
+};
+
+static const struct member work_fail_members[] = {
+    TOKEN,
+    {"message", VALUE_TEXT, false, "why"},
+    {"stack", VALUE_TEXT, false, "a traceback"},
+    {"permanent", VALUE_FLAG, false, "no run is left"},
+    {"retries", VALUE_INTEGER, false, "instead of what the definition says"},
+    {"in", VALUE_TEXT, false, "a span: the next run is not before"},
+    {0},
+};
+
+static const struct member work_error_members[] = {
+    TOKEN,
+    {"code", VALUE_TEXT, true, "of the BPMN error"},
+    {"message", VALUE_TEXT, false, "why"},
+    {"variables", VALUE_OBJECT, false, "that are set where it is caught"},
+    {0},
+};
+
+static const struct member work_snooze_members[] = {
+    TOKEN, {"in", VALUE_TEXT, true, "a span: it runs again after that"}, {0}};
+
+static const struct member work_extend_members[] = {
+    TOKEN, {"lock", VALUE_TEXT, true, "a span: its lock ends so long from now"}, {0}};
+
+static const struct member work_release_members[] = {TOKEN, {0}};
+
+/* ---- the table ---- */
+
+#define LIST(url, kind, sentence)                                                                  \
+    {                                                                                              \
+        .method = "GET", .path = url, .says = sentence, .scope = SCOPE_READ, .worker = BY_READER,  \
+        .run = answer_list, .asks = kind, .lists = true                                            \
+    }
+/* Rows of what the path names: the filter `column` is that. */
+#define LIST_OF(url, kind, column, sentence)                                                       \
+    {                                                                                              \
+        .method = "GET", .path = url, .says = sentence, .scope = SCOPE_READ, .worker = BY_READER,  \
+        .run = answer_list, .asks = kind, .lists = true, .key = column                             \
+    }
+#define ONE_OF(url, kind, column, sentence)                                                        \
+    {                                                                                              \
+        .method = "GET", .path = url, .says = sentence, .scope = SCOPE_READ, .worker = BY_READER,  \
+        .run = answer_one_of, .asks = kind, .key = column                                          \
+    }
+#define ASK(url, kind, function, sentence)                                                         \
+    {                                                                                              \
+        .method = "GET", .path = url, .says = sentence, .scope = SCOPE_READ, .worker = BY_READER,  \
+        .run = function, .asks = kind                                                              \
+    }
+#define ASK_BY(url, kind, function, parameters, sentence)                                          \
+    {                                                                                              \
+        .method = "GET", .path = url, .says = sentence, .scope = SCOPE_READ, .worker = BY_READER,  \
+        .run = function, .asks = kind, .query = parameters                                         \
+    }
+#define PICTURE(url, sentence)                                                                     \
+    {                                                                                              \
+        .method = "GET", .path = url, .says = sentence, .scope = SCOPE_READ, .worker = BY_WALKER,  \
+        .run = answer_picture, .asks = ASK_KINDS, .query = picture_members                         \
+    }
+#define VERBS(url, on, sentence)                                                                   \
+    {                                                                                              \
+        .method = "POST", .path = url, .says = sentence, .scope = SCOPE_OPERATE,                   \
+        .worker = BY_CLERK, .run = order_verb, .asks = ASK_KINDS, .body = BODY_MAYBE,              \
+        .verbs = true, .target = on                                                                \
+    }
+#define ORDER(url, may, kind, named, content, keys, sentence)                                      \
+    {                                                                                              \
+        .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
+        .run = order_process, .asks = ASK_KINDS, .body = content, .members = keys, .order = kind,  \
+        .key = named                                                                               \
+    }
+#define WORK(url, function, kind, keys, sentence)                                                  \
+    {                                                                                              \
+        .method = "POST", .path = url, .says = sentence, .scope = SCOPE_WORK, .worker = BY_WALKER, \
+        .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT, .members = keys, .key = kind      \
+    }
+
+const struct route routes[] = {
+    {.method = "POST",
+     .path = "/v1/jobs",
+     .says = "Creates a job, or at most 1000: all of them, or none.",
+     .scope = SCOPE_ENQUEUE,
+     .worker = BY_CLERK,
+     .run = create_jobs,
+     .asks = ASK_KINDS,
+     .body = BODY_JOBS,
+     .keyed = true},
+    LIST("/v1/jobs", ASK_JOBS, "Lists jobs."),
+    {.method = "GET",
+     .path = "/v1/jobs/count",
+     .says = "Counts jobs.",
+     .scope = SCOPE_READ,
+     .worker = BY_READER,
+     .run = answer_count,
+     .asks = ASK_JOBS,
+     .lists = true},
+    ASK("/v1/jobs/{id}", ASK_JOB, answer_job, "Shows a job."),
+    ASK("/v1/jobs/{id}/why", ASK_WHY, answer_thing, "Says what a job waits for."),
+    ASK("/v1/jobs/{id}/stack", ASK_JOB, answer_stack,
+        "Shows the traceback of a job's last failure."),
+    LIST_OF("/v1/jobs/{id}/attempts", ASK_LOG, "job", "Lists what the log has of a job."),
+    LIST_OF("/v1/jobs/{id}/lines", ASK_LOG, "job",
+            "Lists the runs of a job, whose `lines` are what it has printed."),
+    WORK("/v1/jobs/{id}/complete", answer_settle_one, "complete", work_complete_members,
+         "A worker has done a job."),
+    WORK("/v1/jobs/{id}/fail", answer_settle_one, "fail", work_fail_members,
+         "A worker could not do a job."),
+    WORK("/v1/jobs/{id}/bpmn_error", answer_settle_one, "error", work_error_members,
+         "A worker throws a BPMN error at an activity."),
+    WORK("/v1/jobs/{id}/snooze", answer_settle_one, "snooze", work_snooze_members,
+         "A worker puts a job off."),
+    WORK("/v1/jobs/{id}/extend", answer_settle_one, "extend", work_extend_members,
+         "A worker keeps a job longer."),
+    WORK("/v1/jobs/{id}/release", answer_settle_one, "release", work_release_members,
+         "A worker gives a job back."),
+    {.method = "POST",
+     .path = "/v1/jobs/{id}/{verb}",
+     .says = "Does a verb to a job.",
+     .scope = SCOPE_OPERATE,
+     .worker = BY_CLERK,
+     .run = order_verb,
+     .asks = ASK_KINDS,
+     .body = BODY_MAYBE,
+     .verbs = true,
+     .target = TARGET_JOBS,
+     .matched = true},
+    VERBS("/v1/jobs/{verb}", TARGET_JOBS, "Does a verb to jobs: those of `ids`, or of `query`."),
+    WORK("/v1/fetch", answer_fetch, NULL, fetch_members, "Locks jobs for a worker outside."),
+    WORK("/v1/settle", answer_settle, NULL, settle_members,
+         "Takes back what a worker has done, and fetches its next jobs."),
+
+    LIST("/v1/definitions", ASK_DEFINITIONS, "Lists definitions."),
+    ONE_OF("/v1/definitions/{name}", ASK_DEFINITIONS, "name", "Shows a definition."),
+    VERBS("/v1/definitions/{name}/{verb}", TARGET_DEFINITION, "Does a verb to a definition."),
+    LIST("/v1/instances", ASK_INSTANCES, "Lists suspended instances of plain jobs."),
+    VERBS("/v1/instances/{name}/{verb}", TARGET_INSTANCE,
+          "Does a verb to an instance: of plain jobs by its key, of a process by its id."),
+    VERBS("/v1/instances/{verb}", TARGET_INSTANCE, "Does a verb to the instance in the body."),
+    LIST("/v1/batches", ASK_BATCHES, "Lists batches."),
+    ASK("/v1/batches/{id}", ASK_BATCH, answer_thing, "Shows a batch."),
+    VERBS("/v1/batches/{id}/{verb}", TARGET_BATCH, "Does a verb to a batch."),
+    LIST("/v1/incidents", ASK_INCIDENTS, "Lists incidents."),
+    LIST("/v1/incidents/causes", ASK_CAUSES, "Lists incidents by their causes."),
+    ONE_OF("/v1/incidents/{id}", ASK_INCIDENTS, "id", "Shows an incident."),
+    VERBS("/v1/incidents/{id}/{verb}", TARGET_INCIDENT, "Does a verb to an incident."),
+    ASK("/v1/schedules", ASK_SCHEDULES, answer_all, "Lists schedules."),
+    ASK_BY("/v1/schedules/{name}/dates", ASK_DATES, answer_dates, dates_members,
+           "Lists the next dates of a schedule."),
+    VERBS("/v1/schedules/{name}/{verb}", TARGET_SCHEDULE, "Does a verb to a schedule."),
+    ASK_BY("/v1/executors", ASK_EXECUTORS, answer_all, all_members,
+           "Lists executors, and workers outside."),
+    VERBS("/v1/executors/{name}/{verb}", TARGET_EXECUTOR,
+          "Does a verb to an executor: by its name, or its id."),
+    ASK("/v1/deployments", ASK_DEPLOYMENTS, answer_all, "Lists deployments."),
+    VERBS("/v1/deployments/{id}/{verb}", TARGET_DEPLOYMENT, "Does a verb to a deployment."),
+    VERBS("/v1/deployments/{verb}", TARGET_DEPLOYMENT,
+          "Does a verb to the deployments in the body: their ids, or their name."),
+    LIST("/v1/log", ASK_LOG, "Lists the log of jobs."),
+    LIST("/v1/operations", ASK_OPERATIONS, "Lists the log of operations."),
+    ASK("/v1/history", ASK_HISTORY, answer_thing, "Says what the cleanup of the history does."),
+    VERBS(
+        "/v1/history/{verb}", TARGET_HISTORY,
+        "Does a verb to ended jobs: those of `ids`, or of `query`, which has filters of the log."),
+    VERBS("/v1/history/{verb}", TARGET_PLAN, "Cleans the history now."),
+    {.method = "GET",
+     .path = "/v1/settings",
+     .says = "Lists settings, without passwords.",
+     .scope = SCOPE_ADMIN,
+     .worker = BY_READER,
+     .run = answer_settings,
+     .asks = ASK_KINDS},
+    {.method = "GET",
+     .path = "/v1/tokens",
+     .says = "Lists tokens, without what they are.",
+     .scope = SCOPE_ADMIN,
+     .worker = BY_READER,
+     .run = answer_list,
+     .asks = ASK_TOKENS,
+     .lists = true},
+    ASK("/v1/stats", ASK_STATS, answer_thing, "Counts what the store has."),
+    ASK("/v1/gaps", ASK_GAPS, answer_all, "Lists unserved jobs."),
+    ASK("/v1/retries", ASK_RETRIES, answer_thing, "Counts jobs that wait for another run."),
+
+    LIST("/v1/processes", ASK_PROCESSES, "Lists processes."),
+    LIST("/v1/versions", ASK_VERSIONS, "Lists versions of processes."),
+    LIST_OF("/v1/processes/{name}/versions", ASK_VERSIONS, "key",
+            "Lists the versions of a process."),
+    PICTURE("/v1/processes/{name}/picture", "Draws a process."),
+    ORDER("/v1/processes/{name}/start", SCOPE_ENQUEUE, "start", "process", BODY_MAYBE,
+          start_members, "Starts an instance of a process."),
+    ORDER("/v1/processes/{name}/plan", SCOPE_OPERATE, "plan", "process", BODY_OBJECT, plan_members,
+          "Plans the migration of instances from one version to another."),
+    VERBS("/v1/processes/{name}/{verb}", TARGET_PROCESS, "Does a verb to a process."),
+    ONE_OF("/v1/processes/{name}", ASK_PROCESSES, "key", "Shows a process."),
+    LIST("/v1/process-instances", ASK_PROCESS_INSTANCES, "Lists instances that run."),
+    LIST("/v1/process-instances/ended", ASK_PAST, "Lists instances that have ended."),
+    ASK("/v1/process-instances/{id}", ASK_INSTANCE, answer_thing,
+        "Shows an instance of a process."),
+    ASK("/v1/process-instances/{id}/why", ASK_WHY_INSTANCE, answer_thing,
+        "Says what an instance waits for."),
+    LIST_OF("/v1/process-instances/{id}/trail", ASK_TRAIL, "instance",
+            "Lists what an instance has done."),
+    {.method = "GET",
+     .path = "/v1/process-instances/{id}/variables",
+     .says = "Shows the variables of an instance.",
+     .scope = SCOPE_READ | SCOPE_PAYLOAD,
+     .worker = BY_READER,
+     .run = answer_variables,
+     .asks = ASK_INSTANCE},
+    PICTURE("/v1/process-instances/{id}/picture", "Draws an instance on its process."),
+    ORDER("/v1/process-instances/{id}/cancel", SCOPE_OPERATE, "cancel", "instance", BODY_MAYBE,
+          cancel_members, "Cancels an instance."),
+    ORDER("/v1/process-instances/{id}/set", SCOPE_OPERATE, "set", "instance", BODY_OBJECT,
+          set_members, "Sets variables of an instance."),
+    ORDER("/v1/process-instances/{id}/trigger", SCOPE_OPERATE, "trigger", "instance", BODY_MAYBE,
+          trigger_members, "Lets a receive task without a message go on."),
+    ORDER("/v1/process-instances/{id}/modify", SCOPE_OPERATE, "modify", "instance", BODY_OBJECT,
+          modify_members, "Moves an instance to other activities."),
+    ORDER("/v1/process-instances/{id}/migrate", SCOPE_OPERATE, "migrate", "instance", BODY_OBJECT,
+          migrate_members, "Gives an instance another version."),
+    ORDER("/v1/process-instances/{id}/restart", SCOPE_OPERATE, "restart", "instance", BODY_OBJECT,
+          restart_members, "Starts an instance anew that has ended."),
+    LIST("/v1/tasks", ASK_TASKS, "Lists user tasks."),
+    ONE_OF("/v1/tasks/{id}", ASK_TASKS, "id", "Shows a user task."),
+    ORDER("/v1/tasks/{id}/complete", SCOPE_OPERATE, "complete", "task", BODY_MAYBE,
+          complete_members, "Completes a user task."),
+    ORDER("/v1/tasks/{id}/throw", SCOPE_OPERATE, "throw", "task", BODY_OBJECT, throw_members,
+          "Ends a user task with a BPMN error."),
+    ORDER("/v1/tasks/{id}/escalate", SCOPE_OPERATE, "escalate", "task", BODY_OBJECT,
+          escalate_members, "Escalates a user task."),
+    VERBS("/v1/tasks/{id}/{verb}", TARGET_TASK, "Does a verb to a user task."),
+    LIST("/v1/subscriptions", ASK_SUBSCRIPTIONS, "Lists what waits for messages."),
+    LIST("/v1/messages", ASK_KEPT_MESSAGES, "Lists kept messages."),
+    ORDER("/v1/messages", SCOPE_ENQUEUE, "message", NULL, BODY_OBJECT, message_members,
+          "Gives a message to what waits for it."),
+    ORDER("/v1/signals", SCOPE_ENQUEUE, "signal", NULL, BODY_OBJECT, signal_members,
+          "Gives a signal to all that wait for it."),
+    ORDER("/v1/conditions", SCOPE_ENQUEUE, "conditions", NULL, BODY_MAYBE, conditions_members,
+          "Starts what begins under a condition on these variables."),
+
+    {.method = "GET",
+     .path = "/v1/openapi.json",
+     .says = "Describes this API, as OpenAPI 3.1 does.",
+     .scope = SCOPE_NONE,
+     .worker = BY_DOOR,
+     .run = openapi_answer,
+     .asks = ASK_KINDS},
+    {0},
+};

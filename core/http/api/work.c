@@ -1,0 +1,87 @@
+#include "http/api/work.h"
+#include "base/json.h"
+#include "engine/fetch.h"
+#include "engine/process/settle_list.h"
+#include "http/api/sight.h"
+#include <stdio.h>
+#include <string.h>
+
+/* A worker of some handlers asks for their topics alone. */
+static bool sees_topic(const struct call *call, const json_t *entry, struct error *error) {
+    char handler[JOB_NAME_MAX + 16];
+    const char *topic =
+        json_is_object(entry) ? json_text(entry, "topic") : json_string_value(entry);
+    snprintf(handler, sizeof handler, "topic/%s", topic ? topic : "");
+    return caller_sees_handler(call->caller, handler) ||
+           error_set(error, ERROR_FORBIDDEN, "topic \"%.255s\": the caller may not ask for it",
+                     topic ? topic : "");
+}
+
+/* A topic has jobs of all tenants: it is not for a caller of one. */
+static bool sees_topics(const struct call *call, const json_t *question, struct error *error) {
+    size_t i;
+    const json_t *entry;
+    bool fine = true;
+    if (call->caller->tenant)
+        return sight_whole(call, error);
+    json_array_foreach(json_object_get(question, "topics"), i, entry)
+        fine = fine && sees_topic(call, entry, error);
+    return fine;
+}
+
+bool answer_fetch(struct call *call, struct error *error) {
+    json_t *jobs = NULL;
+    return sees_topics(call, call->body, error) &&
+           engine_fetch(call->engine, call->body, &jobs, error) &&
+           call_answer(call, 200, json_pack("{so}", "jobs", jobs), error);
+}
+
+/* A job is its worker's by its token. Beside that it must be in sight. */
+static bool sees_outcomes(const struct call *call, const json_t *outcomes, struct error *error) {
+    size_t i;
+    const json_t *entry;
+    bool fine = true;
+    json_array_foreach(outcomes, i, entry)
+        fine = fine && (json_object_get(entry, "id") == NULL ||
+                        sight_job(call, json_int(entry, "id"), error));
+    return fine;
+}
+
+static bool settle(struct call *call, const json_t *question, json_t **answer,
+                   struct error *error) {
+    return sees_outcomes(call, json_object_get(question, "outcomes"), error) &&
+           sees_topics(call, json_object_get(question, "fetch"), error) &&
+           engine_settle(call->engine, question, answer, error);
+}
+
+bool answer_settle(struct call *call, struct error *error) {
+    json_t *answer = NULL;
+    return settle(call, call->body, &answer, error) && call_answer(call, 200, answer, error);
+}
+
+/* The verdict on one outcome as an error; NULL: it is settled. */
+static enum error_code code_of(const char *name) {
+    int code = ERROR_FAILED;
+    while (code < ERROR_RATE && strcmp(error_code_name((enum error_code)code), name) != 0)
+        code++;
+    return (enum error_code)code;
+}
+
+bool answer_settle_one(struct call *call, struct error *error) {
+    json_t *entry = json_copy(call->body), *answer = NULL;
+    json_t *worker = json_incref(json_object_get(entry, "worker"));
+    json_object_del(entry, "worker");
+    bool put = entry && json_put(entry, "id", json_integer(call->place.id)) &&
+               json_put_text(entry, "outcome", call->route->key);
+    json_t *question = put ? json_pack("{s[O] so*}", "outcomes", entry, "worker", worker) : NULL;
+    bool done = question ? settle(call, question, &answer, error) : error_no_memory(error);
+    json_t *verdict = json_array_get(json_object_get(answer, "outcomes"), 0);
+    const char *code = json_text(verdict, "code");
+    if (done && code)
+        done = error_set(error, code_of(code), "%s", json_text(verdict, "message"));
+    done = done && call_answer(call, 200, json_incref(verdict), error);
+    json_decref(entry);
+    json_decref(question);
+    json_decref(answer);
+    return done;
+}
