@@ -30,13 +30,20 @@ end
 
 -- ---- a trial ----
 
+-- What a trial may change of a body: its counts, and the turns that are only ranges.
+local function copy_body(body)
+  local more = { table.unpack(body.more, 1, 5) }
+  more[4] = more[4] and { table.unpack(more[4]) }
+  return more
+end
+
 -- A copy of the frame that has its places and scopes alone.
 local function copy_frame(f)
   local copy = { next = f.next, list = {}, by = {} }
   for i, token in ipairs(f.list) do
     copy.list[i] = { id = token.id, at = token.at, state = token.state, kids = token.kids,
       gone = token.gone, scope = token.scope and copy.by[token.scope.id],
-      more = token.state == "body" and { table.unpack(token.more, 1, 5) } or nil }
+      more = token.state == "body" and copy_body(token) or nil }
     copy.by[token.id] = not token.gone and copy.list[i] or nil
   end
   copy.outer = copy.by[1]

@@ -170,6 +170,18 @@ describe("a modification", function()
     assert.equal("b b", d:at(id))
   end)
 
+  it("ends the first of the turns that wait in their jobs, and leaves the others theirs", function()
+    d = driver.new { graphs.make("p", { m = { kind = "service", before = true,
+      behaviour = { call = function() end }, multi = { count = 3, parallel = true } },
+      b = "user" }, { "s -> m -> b -> e" }) }
+    id = d:start "p"
+    local tokens = { d.jobs[2].token, d.jobs[3].token }
+    modify { { cancel = "m#1" } }
+    assert.same(tokens, { d.jobs[1].token, d.jobs[2].token })
+    d:drain()
+    assert.equal("b", d:at(id))
+  end)
+
   it("ends what the activity has called as cancelled", function()
     d = driver.new { graphs.make("p", { c = { kind = "call", call = { process = "q" } },
       x = "user" }, { "s -> c -> x -> e" }), graphs.make("q", { t = "user" },
