@@ -14,6 +14,7 @@ struct cli {
     bool json;              /* --json: one document on standard output */
     bool interactive;       /* standard error is a terminal */
     bool takes_back;        /* the folder counts although a live executor has a newer one */
+    bool plain;             /* only jobs of handlers are created; see struct engine_options */
 };
 
 /* Runs the whole command line; returns the exit status. */

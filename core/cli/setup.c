@@ -131,6 +131,7 @@ struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
         .clock = clock_system(),
         .folder = scripts ? cli->folder : NULL,
         .takes_back = cli->takes_back,
+        .plain = cli->plain,
     };
     return setup_keeps(cli, error) ? engine_open(&options, error) : NULL;
 }

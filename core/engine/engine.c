@@ -78,7 +78,7 @@ const struct generations *engine_generations(const struct engine *engine) {
 
 static bool deploy(struct engine *engine, struct generation *generation, const char *executor_name,
                    struct error *error) {
-    return engine->options.mode == STORE_READ ||
+    return engine->options.mode == STORE_READ || generation->plain ||
            generation_deploy(generation, engine->store, engine->options.settings, executor_name,
                              engine->options.takes_back, engine_now(engine), error);
 }
@@ -128,15 +128,40 @@ bool engine_take_back(struct engine *engine, struct error *error) {
     return true;
 }
 
+/* The store has a folder with the same files. */
+static bool has_folder(struct engine *engine, const struct folder *folder) {
+    const char *name = engine->options.settings->deployment;
+    const struct store_deployment content = {.name = name ? name : folder->name,
+                                             .hash = folder->hash};
+    int64_t id = 0;
+    return store_deployed(engine->store, &content, &id, NULL) == YES;
+}
+
+/* Without its processes, which take long to read. NULL: the whole is needed, because the store
+ * lacks the folder or has it under other settings, or something is wrong with it. */
+static struct generation *load_plain(struct engine *engine, struct folder *folder) {
+    const struct settings *settings = engine->options.settings;
+    struct generation *generation = NULL;
+    if (engine->options.plain && !folder->deployment && has_folder(engine, folder))
+        generation = engine_open_generation(engine, folder, true, NULL);
+    if (!generation)
+        return NULL;
+    generation->plain = generation_deployed(generation, engine->store, settings, NULL) == YES;
+    if (generation->plain)
+        return generation;
+    generation_free(generation);
+    return NULL;
+}
+
 /* *generation NULL: there is no folder. */
 static bool load(struct engine *engine, struct folder *folder, struct generation **generation,
                  struct error *error) {
     const struct engine_options *options = &engine->options;
-    *generation = NULL;
-    if (folder)
+    *generation = folder && !options->checks_only ? load_plain(engine, folder) : NULL;
+    if (folder && !*generation)
         *generation = options->checks_only ? generation_check(folder, options->settings,
                                                               options->clock, false, error)
-                                           : engine_open_generation(engine, folder, error);
+                                           : engine_open_generation(engine, folder, false, error);
     return !folder || *generation;
 }
 

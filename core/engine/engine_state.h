@@ -42,8 +42,8 @@ struct engine {
     struct spec_room room;     /* of the jobs that are created next; none while some are */
 };
 
-/* Loads `folder` (retained) for this thread. NULL: error. */
-struct generation *engine_open_generation(struct engine *engine, struct folder *folder,
+/* Loads `folder` (retained) for this thread; with `plain` no process of it. NULL: error. */
+struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
                                           struct error *error);
 
 /* The generation that serves `handler`, and its definition (NULL for one that was created

@@ -122,6 +122,17 @@ static size_t user_files(const struct folder *folder, struct store_file *files) 
     return count;
 }
 
+enum answer generation_deployed(struct generation *generation, struct store *store,
+                                const struct settings *settings, struct error *error) {
+    const struct folder *folder = generation->folder;
+    generation->name = settings->deployment ? settings->deployment : folder->name;
+    const struct store_deployment content = {.name = generation->name,
+                                             .hash = folder->hash,
+                                             .definitions = &generation->definitions,
+                                             .schedules = generation->schedules};
+    return store_deployed(store, &content, &generation->deployment, error);
+}
+
 bool generation_deploy(struct generation *generation, struct store *store,
                        const struct settings *settings, const char *executor_name, bool takes_back,
                        time_ms now, struct error *error) {

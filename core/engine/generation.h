@@ -18,6 +18,7 @@ struct generation {
     int64_t taken_back;             /* the newer deployment that counted until then; 0: none */
     int64_t left_to;                /* the newer one that a live executor has; 0: none */
     json_t *renamed;                /* deployments that have its name now; NULL: none */
+    bool plain;                     /* no process is read; the store has it already */
     int number;                     /* grows with each reload */
 };
 
@@ -43,6 +44,10 @@ void generation_freshen(struct generation *generation);
 bool generation_deploy(struct generation *generation, struct store *store,
                        const struct settings *settings, const char *executor_name, bool takes_back,
                        time_ms now, struct error *error);
+/* YES: the store has the folder as the deployment of its name that counts, with the definitions and
+ * schedules of this generation. Its processes are then the store's, too. */
+enum answer generation_deployed(struct generation *generation, struct store *store,
+                                const struct settings *settings, struct error *error);
 /* Says in the log if a newer deployment counts beside it, or counted until now, and which ones have
  * its name from now on. */
 void generation_tell(const struct generation *generation);

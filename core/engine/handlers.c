@@ -11,9 +11,10 @@ static struct script_options script_options_of(struct engine *engine, struct fol
     return options;
 }
 
-struct generation *engine_open_generation(struct engine *engine, struct folder *folder,
+struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
                                           struct error *error) {
     struct script_options options = script_options_of(engine, folder);
+    options.reading = plain ? READING_PLAIN : READING_RUN;
     options.borrowed = engine->options.borrowed;
     if (options.borrowed)
         options.hook = HOOK_OFF;

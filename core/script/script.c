@@ -55,8 +55,10 @@ static void push_options(lua_State *L, const struct script_options *options) {
         [CRON_AUTO] = "auto", [CRON_QUARTZ] = "quartz", [CRON_UNIX] = "unix"};
     lua_pushstring(L, crons[options->settings->cron]);
     lua_setfield(L, -2, "cron");
-    static const char *const readings[] = {
-        [READING_RUN] = NULL, [READING_FOLDER] = "folder", [READING_FILE] = "file"};
+    static const char *const readings[] = {[READING_RUN] = NULL,
+                                           [READING_FOLDER] = "folder",
+                                           [READING_FILE] = "file",
+                                           [READING_PLAIN] = "plain"};
     lua_pushstring(L, readings[options->reading]);
     lua_setfield(L, -2, "reading");
     lua_pushboolean(L, options->written);

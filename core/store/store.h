@@ -119,6 +119,12 @@ struct store_deployment {
 bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error);
 
+/* YES: the deployment of its name that counts has this hash, the same definitions of those given
+ * (whose ids are filled in), and the same schedules. Without definitions only the hash is compared.
+ * Nothing is written. */
+enum answer store_deployed(struct store *store, const struct store_deployment *deployment,
+                           int64_t *id, struct error *error);
+
 /* The deployment of this name that counts: the one seen for the first time last, or an older one
  * that was taken back since. */
 enum answer store_deployment_current(struct store *store, const char *name, int64_t *id,

@@ -321,7 +321,7 @@ end
 -- What reads them is loaded where there are any.
 function Loader:read_processes()
   local paths = process_paths(self.natives.paths)
-  if not paths[1] then
+  if not paths[1] or self.options.reading == "plain" then
     return
   end
   local found = require("moonshift.process.load").folder(self.loaded, self.natives.text,
@@ -545,7 +545,7 @@ end
 --
 -- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
 -- missing_handlers. missing: a function(name, job), called for what processes call and the folder
--- lacks. reading: "folder" or "file", which are checked and never run.
+-- lacks. reading: "folder" or "file", which are checked and never run; "plain": no process is read.
 -- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)
   local self = setmetatable({

@@ -65,9 +65,37 @@ static void known(struct contract *c) {
     EXPECT_ERROR("deployment 9 was removed");
 }
 
+/* Is it the one that counts, with `work` of this priority? -1: only the hash is asked for. */
+static enum answer deployed(struct contract *c, const char *hash, int priority, int64_t *id) {
+    json_t *declared = json_pack("[{s:s, s:i}]", "name", "work", "priority", priority);
+    struct definitions definitions = {0};
+    const struct store_deployment asked = {
+        .name = "shop", .hash = hash, .definitions = priority < 0 ? NULL : &definitions};
+    enum answer found = FAILED;
+    if (definitions_read(&definitions, declared))
+        found = store_deployed(c->store, &asked, id, &c->error);
+    if (found == YES && priority >= 0 && definitions.list[0].id == 0)
+        found = FAILED;
+    definitions_clear(&definitions);
+    json_decref(declared);
+    return found;
+}
+
+static void as_it_is(struct contract *c) {
+    int64_t id = 0;
+    EXPECT(deployed(c, "h1", -1, &id) == NO);
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && deploy(c, "h2", 2, 0) == 2);
+    EXPECT(deployed(c, "h2", -1, &id) == YES && id == 2);
+    EXPECT(deployed(c, "h2", 2, &id) == YES && deployed(c, "h2", 3, &id) == NO);
+    EXPECT(deployed(c, "h1", -1, &id) == NO && deployed(c, "h1", 1, &id) == NO);
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && deployed(c, "h1", 1, &id) == YES && id == 1);
+    EXPECT(deployed(c, "h2", -1, &id) == NO && deployed(c, "h3", -1, &id) == NO);
+}
+
 static const struct check checks[] = {
     {"the newest deployment of a name counts", newest},
     {"one that was taken back counts until the next one", taken_back},
+    {"a deployment is there as it is if it counts, with the same definitions", as_it_is},
     {"one that the store knows is registered, and nothing else changes", known},
 };
 

@@ -375,6 +375,7 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
     if (!setup_settings(cli, flags, error))
         return NULL;
     char store[STORE_SHOWN];
+    cli->plain = true;
     bool creates = cli->folder || flags_has(flags, "--unchecked") || flags_has(flags, "--from");
     struct engine *engine = setup_open(cli, creates ? STORE_CREATE : STORE_WRITE, true, error);
     if (!engine && !creates && error->code == ERROR_NOT_FOUND)

@@ -411,6 +411,20 @@ bool store_deploy(struct store *store, struct store_deployment *deployment,
     return known == YES;
 }
 
+enum answer store_deployed(struct store *store, const struct store_deployment *deployment,
+                           int64_t *id, struct error *error) {
+    int64_t current = 0;
+    enum answer found = store_deployment_current(store, deployment->name, &current, error);
+    if (found == YES)
+        found = deployment->definitions ? deploy_known(store, deployment, NULL, id, error)
+                                        : deploy_find(store, deployment, id, error);
+    if (found == YES && *id != current)
+        return NO;
+    if (found == YES)
+        store->deployed = *id;
+    return found;
+}
+
 static json_t *deployment_file(struct row *row) {
     return json_pack("{s:s, s:s}", "path", row_text(row, 0), "text", row_text(row, 1));
 }

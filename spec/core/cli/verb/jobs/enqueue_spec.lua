@@ -332,3 +332,85 @@ describe("a handler that the folder has lost", function()
     assert.equal("", warned("gone"))
   end)
 end)
+
+describe("enqueue beside processes", function()
+  local place
+
+  local READ = [[
+local reads = assert(io.open("reads", "a"))
+reads:write("x")
+reads:close()
+local process = require "moonshift.process"
+return { process.receive "wait" { message = "paid" } }
+]]
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return { unique = function(job) return job.payload end,\n"
+        .. "  run = function() end }\n",
+      ["processes/order.lua"] = READ,
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  -- How often the process has been read.
+  local function reads()
+    local file = assert(io.open(place.path .. "/reads"))
+    local text = file:read("a")
+    file:close()
+    return #text
+  end
+
+  local function enqueue(variables, ...)
+    local status, output, errors = program.run({ "enqueue", ... }, { dir = place.path,
+      env = variables })
+    assert.equal(0, status, errors)
+    return output
+  end
+
+  it("reads no process of a folder that the store has", function()
+    enqueue({}, "work", '"a"')
+    local before = reads()
+    assert.truthy(before > 0)
+    local first = enqueue({}, "work", '"b"')
+    assert.equal(first, enqueue({}, "work", '"b"'))
+    assert.equal(before, reads())
+    assert.same({ "2" }, process.sql(place.store, "SELECT count(*) FROM job"))
+  end)
+
+  it("names the handlers that it might mean all the same", function()
+    enqueue({}, "work", '"a"')
+    local status, _, errors = place.run("enqueue", "wrok")
+    assert.equal(4, status)
+    assert.truthy(errors:find('did you mean "work"', 1, true), errors)
+  end)
+
+  it("reads them where a file or a setting has changed, and deploys the whole", function()
+    enqueue({}, "work", '"a"')
+    local before = reads()
+    enqueue({ MOONSHIFT_RETRY = "R7/PT1M" }, "work", '"b"')
+    local changed = reads()
+    assert.truthy(changed > before)
+    assert.same({ "1" }, process.sql(place.store, "SELECT count(*) FROM definition"
+      .. " WHERE name='process/order:command' AND properties LIKE '%R7/PT1M%'"))
+    place.write("processes/order.lua", READ:gsub("paid", "sent"))
+    enqueue({ MOONSHIFT_RETRY = "R7/PT1M" }, "work", '"c"')
+    assert.truthy(reads() > changed)
+    assert.same({ "2" }, process.sql(place.store, "SELECT count(*) FROM process_version"))
+  end)
+
+  it("reads them where an older folder counts again", function()
+    enqueue({}, "work", '"a"')
+    place.write("processes/order.lua", READ:gsub("paid", "sent"))
+    enqueue({}, "work", '"b"')
+    place.write("processes/order.lua", READ)
+    local before = reads()
+    enqueue({}, "work", '"c"')
+    assert.truthy(reads() > before)
+    assert.same({ "1" }, process.sql(place.store, "SELECT count(*) FROM process p"
+      .. " JOIN process_version v ON v.id=p.current WHERE v.number=1"))
+  end)
+end)
