@@ -89,6 +89,16 @@ static void by_success(struct contract *c) {
     EXPECT(open_of(c, id) == 0);
 }
 
+/* A dead job runs by hand and fails, and its handler leaves it one more run. */
+static void by_hand(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){0}, NOW);
+    struct job *job = NULL;
+    struct outcome fails = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 1};
+    EXPECT(set_retries(c, id, 0) && open_of(c, id) == 1);
+    EXPECT(store_take(c->store, id, false, NOW, &job, &c->error));
+    EXPECT(settle(c, c->store, job, fails, NOW) == SETTLED && open_of(c, id) == 0);
+}
+
 /* Of a run that is stuck, of a death in it, and of the caller of its instance, by hand. */
 static void with_stuck(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.due = NOW + 1000}, NOW);
@@ -120,6 +130,7 @@ static const struct check checks[] = {
     {"… and one that a failed run opens", by_failure},
     {"… also where many runs end together", together},
     {"a run that succeeds in a turn ends the incident that was opened while it ran", by_success},
+    {"a dead job that is run by hand and has a run left ends its incident", by_hand},
     {"with retries all end but that of a run that is stuck, and those of callers", with_stuck},
     {"what was ended in a transaction that is undone is open behind it", undone},
 };
