@@ -1,5 +1,6 @@
 #include "http/api/questions.h"
 #include "base/json.h"
+#include "http/api/openmetrics.h"
 #include "http/api/page.h"
 #include "http/api/sight.h"
 #include "job/store_url.h"
@@ -162,6 +163,20 @@ bool answer_settings(struct call *call, struct error *error) {
         return list ? false : error_no_memory(error);
     }
     return call_answer(call, 200, json_pack("{so sn}", "items", list, "next"), error);
+}
+
+bool answer_metrics(struct call *call, struct error *error) {
+    const enum metrics_form form = metrics_form(exchange_header(call->exchange, "accept"));
+    struct text out = {0};
+    json_t *stats =
+        sight_whole(call, error) ? engine_ask(call->engine, ASK_STATS, NULL, error) : NULL;
+    if (!stats)
+        return false;
+    openmetrics_write(&out, stats, form);
+    json_decref(stats);
+    if (out.failed)
+        text_clear(&out);
+    return call_answer_text(call, 200, metrics_type(form), out.data, error);
 }
 
 bool answer_picture(struct call *call, struct error *error) {

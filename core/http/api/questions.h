@@ -14,6 +14,7 @@ route_run answer_stack;     /* the traceback of its last failure */
 route_run answer_variables; /* of an instance */
 route_run answer_dates;     /* the next ones of a schedule */
 route_run answer_settings;
+route_run answer_metrics; /* of the store, for Prometheus and its like */
 route_run answer_picture; /* of a process or an instance, see engine_picture */
 
 #endif

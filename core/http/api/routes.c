@@ -439,6 +439,13 @@ const struct route routes[] = {
           "Starts what begins under a condition on these variables."),
 
     {.method = "GET",
+     .path = "/metrics",
+     .says = "Answers the figures of the store, as OpenMetrics or Prometheus' text.",
+     .scope = SCOPE_READ,
+     .worker = BY_READER,
+     .run = answer_metrics,
+     .asks = ASK_KINDS},
+    {.method = "GET",
      .path = "/v1/openapi.json",
      .says = "Describes this API, as OpenAPI 3.1 does.",
      .scope = SCOPE_NONE,
