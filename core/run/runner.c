@@ -156,6 +156,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
         runner->look_at = now + runner->settings.max_wait;
         runner->turned_at = now;
         runner->commit += (turn->commit - runner->commit) / COMMIT_WEIGHT;
+        runner->unfiled += turn->settled;
         count(runner, turn);
     }
     if (runner->paused && turn->acquiring) {
@@ -289,17 +290,30 @@ static void tidied(struct runner *runner, bool done, const struct error *error) 
         log_event(LOG_WARN, "ended jobs not filed", "reason:s", error->text);
 }
 
-/* Numbers far apart are on a page each: after a step that took long the next is a shorter one. */
-static void file_ended(struct runner *runner) {
+/* True: there is more. */
+static bool file_some(struct runner *runner, enum store_chore chore, int step) {
     struct error error = {0};
-    time_ms begun = clock_monotonic();
-    runner->untidy = false;
+    bool more = false;
     CRASH_POINT("file_begun");
-    tidied(runner,
-           store_tend(runner->store, CHORE_TIDY, runner->file_step, &runner->untidy, &error),
-           &error);
+    tidied(runner, store_tend(runner->store, chore, step, &more, &error), &error);
+    runner->unfiled -= runner->unfiled < step ? runner->unfiled : step;
+    return more;
+}
+
+/* Numbers far apart are on a page each: after a step that took long the next is a shorter one. */
+static bool file_ended(struct runner *runner, enum store_chore chore) {
+    time_ms begun = clock_monotonic();
+    bool more = file_some(runner, chore, runner->file_step);
     runner->file_step =
         back_off_file(runner->file_step, (double)(clock_monotonic() - begun), runner->commit);
+    return more;
+}
+
+/* The history of a job is looked for in all that is not filed, so an executor that is never idle
+ * files, too. */
+static void file_behind(struct runner *runner) {
+    if (runner->unfiled > FILE_TAIL && !file_ended(runner, CHORE_FILE))
+        runner->unfiled = 0;
 }
 
 static void purge(struct runner *runner) {
@@ -317,6 +331,16 @@ static void checkpoint(struct runner *runner, int pages) {
         runner_give_up(runner, &error);
     else
         log_event(LOG_WARN, "checkpoint failed", "reason:s", error.text);
+}
+
+void runner_file_rest(struct runner *runner) {
+    bool more = true;
+    for (int i = 0; more && i < REST_STEPS && atomic_load(&runner->stops) == 0 &&
+                    runner->fatal.code == ERROR_NONE;
+         i++) {
+        more = file_some(runner, CHORE_FILE, REST_STEP);
+        checkpoint(runner, PAGES_BUSY);
+    }
 }
 
 /* Detects that the database file was moved or replaced, and stops with an error. */
@@ -343,7 +367,7 @@ static bool is_idle(const struct runner *runner) {
  * write-ahead log and the cache. While jobs come now and then it takes one step a second. */
 static void tidy(struct runner *runner, time_ms now) {
     if (runner->untidy)
-        file_ended(runner);
+        runner->untidy = file_ended(runner, CHORE_TIDY);
     if (runner->untidy) {
         if (now - runner->turned_at >= QUIET)
             runner->tick_at = now + FILE_PAUSE;
@@ -537,6 +561,8 @@ bool runner_round(struct runner *runner) {
         take_turn(runner, now);
     else
         outcome_free_list(client_outcomes(runner->client));
+    if (runner->fatal.code == ERROR_NONE)
+        file_behind(runner);
     if (runner->written && runner->fatal.code == ERROR_NONE)
         checkpoint(runner, is_idle(runner) ? PAGES_IDLE : PAGES_BUSY);
     runner_advance(runner, now);

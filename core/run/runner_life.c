@@ -252,6 +252,8 @@ static void end(struct runner *runner) {
         runner_give_up(runner, &lost);
     }
     store_budget(runner->store, runner->end_by ? runner->end_by - LAST_WRITE : 0);
+    if (runner->stage == WORKING) /* drained, and nobody waits for its end */
+        runner_file_rest(runner);
     CRASH_POINT("ending");
     job_requests_close(runner->requests);
     write_last(runner);

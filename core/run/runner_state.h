@@ -14,7 +14,9 @@
 #include "run/turn.h"
 #include <stdatomic.h>
 
-enum { FILE_STEP = 1000 }; /* ended jobs that are filed by the first step */
+enum { FILE_STEP = 1000 };                   /* ended jobs that are filed by the first step */
+enum { FILE_TAIL = 100000 };                 /* ended jobs that wait until the executor is idle */
+enum { REST_STEPS = 50, REST_STEP = 10000 }; /* so many times so many are filed as a drain ends */
 
 enum stage { WORKING, STOPPING, CUTTING, ENDED };
 
@@ -59,6 +61,7 @@ struct runner {
     bool changed;         /* something was looked at since the gap watch asked */
     bool untidy;          /* jobs may have ended that are not filed by number, or purged, yet */
     int file_step;        /* so many at the next step */
+    int64_t unfiled;      /* runs that were settled and are not filed yet, at most */
     int errors;           /* turns that failed, in a row */
     time_ms failing;      /* wall clock: since then, and the lists say so; 0: they do not */
     int64_t cuts;         /* the answer of store_cuts seen last */
@@ -95,6 +98,8 @@ void yield_bounded(struct runner *runner);
 bool runner_lost(const struct error *error);
 /* Notes the error that ends the work; the first one counts. */
 void runner_give_up(struct runner *runner, const struct error *error);
+/* Files what ended as a drain ends, REST_STEPS * REST_STEP at most. */
+void runner_file_rest(struct runner *runner);
 /* Goes on towards the end, once it was asked for or has become necessary. */
 void runner_advance(struct runner *runner, time_ms now);
 

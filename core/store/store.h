@@ -69,9 +69,10 @@ enum store_chore {
     CHORE_FILES, /* looks whether the store is still the same, whole, and of this program's schema;
                     false: nothing is written any more */
     CHORE_PURGE, /* about a thousand rows of those left behind */
-    CHORE_TIDY   /* the same, and files at most `limit` ended jobs by their number */
+    CHORE_FILE,  /* files at most `limit` ended jobs by their number */
+    CHORE_TIDY   /* both */
 };
-/* Does one step; never waits. *more (may be NULL, but for CHORE_TIDY): call again. */
+/* Does one step; never waits. *more (may be NULL, but for the last two): call again. */
 static inline bool store_tend(struct store *store, enum store_chore chore, int limit, bool *more,
                               struct error *error);
 

@@ -12,6 +12,7 @@ enum { SEARCH_ROWS = 200 };            /* that a turn looks at, … */
 enum { SEARCH_TURNS = 16 };            /* … once in so many */
 enum { REST_ROWS = 32 * BLOCK };       /* of a step as the executor leaves */
 enum { REST_TIME = 1000 };             /* ms; it leaves after that */
+enum { REST_PAGES = 3000 };            /* of the log, before it is moved between two steps */
 enum { PENDING_MAX = 1 << 20 };        /* tombstones, and … */
 enum { PENDING_BLOCKS_MAX = 1 << 14 }; /* … blocks: beyond these bounds the oldest go as they are */
 
@@ -355,5 +356,6 @@ void purge_rest(struct store *store) {
     bool own = false, done = true;
     while (done && store_has_pending_purge(store) && clock_monotonic() < end && !store->writing)
         done = unit_begin(store, STORE_TURN, &own, &ignored) &&
-               unit_end(store, own, step_idle(store, REST_ROWS, &ignored), &ignored);
+               unit_end(store, own, step_idle(store, REST_ROWS, &ignored), &ignored) &&
+               sqlite_checkpoint(store, REST_PAGES, &ignored);
 }

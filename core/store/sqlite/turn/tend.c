@@ -31,6 +31,8 @@ bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *m
         return sqlite_intact(store, error);
     case CHORE_PURGE:
         return sqlite_purge(store, true, error);
+    case CHORE_FILE:
+        return store_file_ended(store, limit, more, error);
     case CHORE_TIDY:
         return tend_tidy(store, limit, more, error);
     }

@@ -71,6 +71,21 @@ describe("run", function()
     local status, _, errors = place.run("run", "--drain")
     assert.equal(0, status, errors)
     assert.equal("20", ended())
+    assert.equal("20", process.sql(place.store, "SELECT count(*) FROM ended_by_job")[1])
+  end)
+
+  it("files what has ended though it is never idle", function()
+    local go = place.path .. "/go"
+    local file = assert(io.open(place.path .. "/handlers/gated.lua", "w"))
+    file:write("return function(job) while not io.open(job.payload.go) do end end")
+    file:close()
+    place.run("enqueue", "work", "--count", "101000", "--priority", "1")
+    place.run("enqueue", "gated", ('{"go":"%s"}'):format(go))
+    start("--workers", "1")
+    process.await("jobs to be filed", 60, function()
+      return process.sql(place.store, "SELECT value FROM meta WHERE key='filed'")[1]
+    end)
+    os.execute("touch " .. process.quote(go))
   end)
 
   it("ends with 0 though jobs failed and says how many", function()
