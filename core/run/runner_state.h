@@ -14,9 +14,10 @@
 #include "run/turn.h"
 #include <stdatomic.h>
 
-enum { FILE_STEP = 1000 };                   /* ended jobs that are filed by the first step */
-enum { FILE_TAIL = 100000 };                 /* ended jobs that wait until the executor is idle */
-enum { REST_STEPS = 50, REST_STEP = 10000 }; /* so many times so many are filed as a drain ends */
+enum { FILE_STEP = 1000 };   /* ended jobs that are filed by the first step */
+enum { FILE_TAIL = 100000 }; /* ended jobs that wait until the executor is idle */
+enum { REST_STEP = 10000 };  /* so many are filed at once as a drain ends, fewer not, … */
+enum { REST_STEPS = 50 };    /* … so many times */
 
 enum stage { WORKING, STOPPING, CUTTING, ENDED };
 

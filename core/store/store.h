@@ -69,8 +69,8 @@ enum store_chore {
     CHORE_FILES, /* looks whether the store is still the same, whole, and of this program's schema;
                     false: nothing is written any more */
     CHORE_PURGE, /* about a thousand rows of those left behind */
-    CHORE_FILE,  /* files at most `limit` ended jobs by their number */
-    CHORE_TIDY   /* both */
+    CHORE_FILE,  /* files `limit` ended jobs by their number, unless fewer are left */
+    CHORE_TIDY   /* files at most `limit`, and purges */
 };
 /* Does one step; never waits. *more (may be NULL, but for the last two): call again. */
 static inline bool store_tend(struct store *store, enum store_chore chore, int limit, bool *more,

@@ -7,6 +7,17 @@ void sqlite_set_clock(struct store *store, struct clock *clock) {
     (void)store, (void)clock; /* every process on this file has the system's */
 }
 
+static bool tend_file(struct store *store, int limit, bool *more, struct error *error) {
+    int64_t tail = 0;
+    *more = false;
+    if (db_value(&store->db, error, &tail,
+                 "SELECT (SELECT coalesce(max(seq), 0) FROM ended) -"
+                 " (SELECT coalesce(max(value), 0) FROM meta WHERE key='filed')",
+                 "") == FAILED)
+        return false;
+    return tail < limit || store_file_ended(store, limit, more, error);
+}
+
 static bool tend_tidy(struct store *store, int limit, bool *more, struct error *error) {
     bool own = false;
     *more = false;
@@ -32,7 +43,7 @@ bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *m
     case CHORE_PURGE:
         return sqlite_purge(store, true, error);
     case CHORE_FILE:
-        return store_file_ended(store, limit, more, error);
+        return tend_file(store, limit, more, error);
     case CHORE_TIDY:
         return tend_tidy(store, limit, more, error);
     }
