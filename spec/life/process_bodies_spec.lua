@@ -63,6 +63,8 @@ local MODELS = {
   undone = [[step "book" { run = "note", undo = "unbook" },
     step "work" { run = "count", async = true, each = MANY },
     throw "back" { undo = true }, step "behind" { run = "note" }]],
+  nested = [[each "one" { times = N, parallel = true, task "first" {},
+      each "two" { times = N, parallel = true, task "look" {} } }, step "behind" { run = "note" }]],
   remembered = [[step "work" { run = "count", async = true, undo = "unbook", each = MANY },
     throw "back" { undo = true }, step "behind" { run = "note" }]],
 }
@@ -398,6 +400,23 @@ describe("a body of many turns", function()
     assert.is_false(stands_outside(id))
     engine:drain()
     assert.same({ "completed", N }, { (state(id)), engine:instance(id).variables.unbooked })
+  end)
+
+  it("keeps a body in one of its turns within the frame of that turn", function()
+    local id = start "nested"
+    engine:drain()
+    assert(engine:complete(engine:tasks({ activity = "first" }):list()[1].id))
+    local tasks = {}
+    for i, task in ipairs(engine:tasks({ activity = "look" }):list()) do
+      tasks[i] = { task.id }
+    end
+    assert.equal(N, #tasks)
+    local bodies = "SELECT count(*), max(ended) FROM body"
+    assert.same({ "1|0" }, process.sql(folder .. "/jobs.db", bodies))
+    assert(engine:complete(tasks))
+    assert.same({ "1|1" }, process.sql(folder .. "/jobs.db", bodies))
+    assert.equal(N - 1, engine:tasks():count())
+    assert.equal("active", (state(id)))
   end)
 
   it("goes with its instance", function()

@@ -236,10 +236,13 @@ describe("a migration of an instance", function()
   end)
 
   it("finds by the searched variables of the new version", function()
-    local id = start('search = { "x" }, task "a" {}', 'search = { "y" }, task "a" {}')
+    local id = start('search = { "w", "x" }, task "a" {}', 'search = { "w", "y" }, task "a" {}')
+    assert(engine:set_variables(id, { w = 3 }))
     assert(engine:migrate_instance(id, { to = 2, activities = { { from = "a", to = "a" } },
       variables = { y = 5 } }))
     assert.equal(id, engine:instances({ variables = { y = 5 } }):one().id)
+    assert.equal(id, engine:instances({ variables = { w = 3 } }):one().id)
+    assert.equal(0, engine:instances({ variables = { x = 0 } }):count())
     check()
   end)
 

@@ -204,6 +204,18 @@ describe("a migration", function()
     assert.matches("at a: a has no job behind it", refused "a=a")
   end)
 
+  it("takes the job after a turn along, behind which no flow is taken", function()
+    local function turns(flows)
+      return graphs.make("p", { a = { kind = "service", after = true,
+        multi = { count = 2, parallel = true } }, u = "user", v = "user" }, flows)
+    end
+    local second = { "s -> a -> u -> e", "a -> v -> e" }
+    start(turns { "s -> a -> u -> e" }, turns(second))
+    migrate "a#multiInstanceBody=a#multiInstanceBody a=a"
+    d:drain()
+    assert.equal("u v", d:at(id))
+  end)
+
   it("takes joins along, which wait for as many as the new one", function()
     start(graphs.make("p", { f = "parallel", a = "user", b = "user", j = "parallel" },
       { "s -> f -> a -> j -> e", "f -> b -> j" }),
@@ -211,6 +223,7 @@ describe("a migration", function()
       { "s -> f -> a -> j -> e", "f -> b -> j", "f -> x -> j" }))
     d:command { kind = "complete", instance = id, token = d.tasks[1].token }
     migrate "b=b j=j"
+    assert.same({ 2, 1, "j", "join", 3 }, d:frame(id).tokens[1])
     d:command { kind = "complete", instance = id, token = d.tasks[1].token }
     assert.equal("j j", d:at(id))
   end)
@@ -261,6 +274,21 @@ describe("a migration", function()
     migrate "b=b cb=cb"
     d:command { kind = "complete", instance = id, token = d.tasks[1].token }
     assert.same({ "u2" }, calls)
+  end)
+
+  it("wants a pair for the compensation event of a sub-process that is remembered", function()
+    local graph = function()
+      return graphs.make("p", { sub = "subprocess", b = "user", s2 = inside("sub", "start"),
+        x = inside("sub", "service"), e2 = inside("sub", "end"),
+        es = inside("sub", "event_subprocess"), s3 = { kind = "start", scope = "es",
+          event = { kind = "compensation" } }, y = inside("es", "service"),
+        e3 = inside("es", "end") }, { "s -> sub -> b -> e", "s2 -> x -> e2", "s3 -> y -> e3" })
+    end
+    start(graph(), graph())
+    assert.equal(("instance %d cannot be migrated: at sub: no pair leads from the compensation "
+      .. "event s3 (expected one)"):format(id), refused "b=b sub=sub")
+    migrate "b=b sub=sub es=es s3=s3"
+    assert.equal("b", d:at(id))
   end)
 
   it("waits no more for an event with a pair that has come already", function()
