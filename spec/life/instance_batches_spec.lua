@@ -12,6 +12,8 @@ local FILES = {
   ["processes/paid.lua"] = WORDS .. [[
     return { parallel { { receive "one" { message = "paid" } },
       { receive "two" { message = "paid", key = "${n}" } } }, task "c" {} }]],
+  ["processes/beside.lua"] = WORDS .. [[
+    return { task "a" { on_message = { "paid", interrupting = false, task "c" {} } } }]],
   ["processes/outer.lua"] = WORDS .. 'return { call "in" { process = "order" }, task "z" {} }',
   ["handlers/note.lua"] = "return function(job) job.variables.noted = true end",
 }
@@ -132,7 +134,9 @@ describe("a batch on instances", function()
       assert.equal(1, #failures(batch))
       assert.matches(("instance %d cannot be migrated: .*c"):format(ids[2]), failures(batch)[1])
       assert.equal(4, engine:instances({ version = 2 }):count())
-      assert.equal(1, #failures(run("migrate", { ids[1] }, { plan = plan })))
+      local again = failures(run("migrate", { ids[1] }, { plan = plan }))
+      assert.equal(1, #again)
+      assert.matches("order:1", again[1], 1, true)
     end)
 
     it("moves several in a job, all or none", function()
@@ -163,6 +167,9 @@ describe("a batch on instances", function()
     assert.same({ "c" }, engine:at(paid[1]))
     assert.equal(2, engine:instance(paid[1]).variables.v)
     assert.equal("a a a a a", places())
+    local beside = assert(engine:start "beside")
+    completed(run("correlate", { beside }, { message = "paid" }))
+    assert.same({ "a", "c" }, engine:at(beside))
   end)
 
   it("says when ended instances go from the history", function()
