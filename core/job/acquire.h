@@ -46,6 +46,10 @@ struct acquire {
     const char *executor_name;          /* whose registrations count */
 };
 
+static inline int64_t acquire_bytes(const struct acquire *acquire) {
+    return acquire->bytes ? acquire->bytes : INT64_MAX;
+}
+
 /* What an executor with these settings looks for, wherever it runs; the settings are borrowed. */
 struct acquire acquire_from(const struct settings *settings);
 

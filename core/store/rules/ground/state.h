@@ -289,6 +289,7 @@ struct store {
     time_ms timer;     /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
     int64_t placed;    /* rows that were put into `ready` behind an acquisition's back */
     int paged;         /* streams of which the last page of ready jobs had rows */
+    int64_t weight;    /* bytes of a job, as the last ones had them; 0: not known */
     bool laned;        /* most jobs that the last acquisition met were in lanes, */
     bool lanes_run;    /* and three of four of them had to be parked */
     bool lanes_unheld; /* no job was parked since no command held the lane of an instance */

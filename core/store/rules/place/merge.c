@@ -232,6 +232,14 @@ static bool merge_page(struct merge *merge, struct store *store, const struct se
 
 /* ---- beginning ---- */
 
+enum { FIRST_WEIGHT = 64 << 10 }; /* bytes of a job, before any was taken */
+
+int merge_wanted(const struct store *store, int most, int64_t bytes) {
+    const int64_t weight = store->weight ? store->weight : FIRST_WEIGHT;
+    const int64_t fit = bytes > weight ? bytes / weight : 1;
+    return store->engine->sets && fit < most ? (int)fit : most;
+}
+
 /* One stream after the other that has ready jobs. */
 static bool merge_streams(struct merge *merge, struct store *store, const struct serves *serves,
                           struct error *error) {
@@ -256,7 +264,7 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
     *merge = (struct merge){
         .own = *acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
     merge->order = &merge->own;
-    merge->wanted = acquire->want;
+    merge->wanted = merge_wanted(store, acquire->want, acquire_bytes(acquire));
     merge->own.by_due_date |= store->meta.fair != FAIR_OFF;
     struct serves serves = {0};
     bool paged =

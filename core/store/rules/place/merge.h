@@ -17,6 +17,9 @@ struct merge {
     struct limits limits;
 };
 
+/* How many of `most` jobs are read at once on a server, so that payloads and frames have about so
+ * many bytes, as those before had them. */
+int merge_wanted(const struct store *store, int most, int64_t bytes);
 /* Looks at every stream with ready jobs; of those that their rate holds up only at when they may go
  * on. After rate_limit_begin. */
 bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,

@@ -454,7 +454,7 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
         merge_leave(&taking->merge, store, best.stream);
         return true;
     }
-    taking->merge.wanted = taking->acquire->want - taking->count;
+    taking->merge.wanted = taking_wanted(taking, store);
     if (verdict == BROKE || !merge_next(&taking->merge, store, error) ||
         (verdict == TOOK && !taking_follow(taking, store, &best, error)))
         return false;
@@ -466,8 +466,7 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
 
 static bool taking_enough(const struct taking *taking) {
     return taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX ||
-           (taking->acquire->bytes && taking->bytes <= 0) ||
-           (taking->acquire->horizon.run && taking->time <= 0);
+           taking->bytes <= 0 || (taking->acquire->horizon.run && taking->time <= 0);
 }
 
 static bool taking_run(struct taking *taking, struct store *store, bool *more,
@@ -530,8 +529,8 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
                   struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
     const int64_t placed = store->placed;
-    struct taking taking = {
-        .acquire = acquire, .now = now, .time = acquire->horizon.time, .bytes = acquire->bytes};
+    struct taking taking = {.acquire = acquire, .now = now, .time = acquire->horizon.time};
+    taking.bytes = acquire_bytes(acquire);
     taking.soon = acquire->horizon.soon;
     *jobs = NULL;
     *count = *more = 0;

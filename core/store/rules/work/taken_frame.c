@@ -33,7 +33,7 @@ static bool read_ahead(struct taking *taking, struct store *store, const struct 
                        struct error *error) {
     size_t count = 0;
     const struct job **jobs = jobs_ahead(taking, job, &count);
-    const int64_t most = taking->acquire->bytes ? taking->bytes : INT64_MAX;
+    const int64_t most = taking->bytes;
     bool done = jobs ? frame_page_ahead(&taking->frames, store, jobs, count, most, error)
                      : db_no_memory(&store->db, error);
     free(jobs);

@@ -3,6 +3,8 @@
 #include "store/rules/work/taking.h"
 #include <stdlib.h>
 
+enum { WEIGHED = 8 }; /* jobs that tell how large the next ones are */
+
 bool taking_room(struct taking *taking, int jobs) {
     size_t count = jobs > 0 ? (size_t)jobs : 1, places = 4;
     while (places < 2 * count)
@@ -69,7 +71,20 @@ bool taking_release(struct taking *taking, struct store *store, int64_t lane, st
     return place_unhold(store, lane, store->meta.next_token, error);
 }
 
+/* What a job of it has, with its frame; 0: not known yet. */
+static int64_t weight_of(const struct taking *taking, int least) {
+    const int64_t bytes = acquire_bytes(taking->acquire) - taking->bytes;
+    return taking->count >= least ? bytes / taking->count + 1 : 0;
+}
+
+int taking_wanted(const struct taking *taking, struct store *store) {
+    const int64_t weight = weight_of(taking, WEIGHED);
+    store->weight = weight ? weight : store->weight;
+    return merge_wanted(store, taking->acquire->want - taking->count, taking->bytes);
+}
+
 void taking_learn(const struct taking *taking, struct store *store) {
     store->laned = taking->met ? 2 * taking->laned >= taking->met : store->laned;
+    store->weight = taking->count ? weight_of(taking, 1) : store->weight;
     store->lanes_run = taking->ready ? 4 * taking->parked >= 3 * taking->ready : store->lanes_run;
 }

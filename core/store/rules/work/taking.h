@@ -93,7 +93,9 @@ enum answer taking_follows(const struct taking *taking, struct store *store,
                            const struct cursor *taken, struct error *error);
 /* The lane of a job that was passed runs no more. */
 bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error);
-/* Notes whether most of the jobs were in lanes, for the next acquisition. */
+/* How many jobs are read at once: as many as may still be taken, or fewer for their bytes. */
+int taking_wanted(const struct taking *taking, struct store *store);
+/* Notes how large the jobs were, and whether most were in lanes, for the next acquisition. */
 void taking_learn(const struct taking *taking, struct store *store);
 
 /* ---- jobs that leave their place ---- */

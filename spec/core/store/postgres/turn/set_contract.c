@@ -263,7 +263,56 @@ static void unique_ends(struct contract *c) {
     EXPECT(ROWS("unique_key u JOIN job j ON j.id=u.job") == MANY - MANY / 2);
 }
 
+/* ---- pages of large jobs ---- */
+
+enum { LARGE = 100000, BOUND = 1 << 20 };
+
+static int64_t asked; /* jobs of the last page */
+static bool (*ready_page)(struct store *store, struct ready_page *page, struct error *error);
+
+static bool count_asked(struct store *store, struct ready_page *page, struct error *error) {
+    asked = 0;
+    for (size_t i = 0; i < page->count; i++)
+        asked += page->lists[i].quota;
+    return ready_page(store, page, error);
+}
+
+/* Takes as many as fit into the bound; -1: error. */
+static int take_bounded(struct contract *c) {
+    struct acquire all = everything;
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    all.want = MANY;
+    all.bytes = BOUND;
+    bool done = store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error);
+    job_free_list(jobs);
+    return done ? count : -1;
+}
+
+/* What an acquisition reads at once is bounded by bytes, as far as is known. */
+static void large(struct contract *c) {
+    static char payload[LARGE + 1];
+    static struct store_engine counting;
+    const struct store_engine *own = c->store->engine;
+    memset(payload, '1', LARGE);
+    EXPECT(make(c, (struct job){.payload = payload, .payload_size = LARGE}));
+    counting = *own;
+    ready_page = own->ready_page;
+    counting.ready_page = count_asked;
+    c->store->engine = &counting;
+    EXPECT(take_bounded(c) == BOUND / LARGE + 1 && asked < MANY / 10);
+    EXPECT(take_bounded(c) == BOUND / LARGE + 1 && asked <= BOUND / LARGE + 2);
+    EXPECT(make(c, (struct job){.priority = 5}) && make(c, (struct job){.priority = 5}));
+    int64_t before = postgres_of(c->store)->session.waits;
+    EXPECT(take_bounded(c) == MANY);
+    EXPECT(postgres_of(c->store)->session.waits - before <= FEW); /* small ones follow */
+    EXPECT(take_bounded(c) == MANY && asked >= MANY);
+    c->store->engine = own;
+}
+
 static const struct check checks[] = {
+    {"a page of large jobs is bounded by bytes", large},
     {"the ends of runs under a limit", limited},
     {"the ends of runs that failed", tried_again},
     {"the ends of runs that failed for good", failed_for_good},
