@@ -36,6 +36,15 @@ local Kinds = {
   integer = integer,
 }
 
+-- Values by their names, such as variables.
+function Kinds.map(value)
+  local fine = type(value) == "table"
+  for key in pairs(fine and value or {}) do
+    fine = fine and type(key) == "string"
+  end
+  return fine, fine and value or "a table of names and values"
+end
+
 function Kinds.count(value)
   return integer(value, 0)
 end

@@ -7,11 +7,11 @@ local show = require "moonshift.show"
 
 local LIST_MAX = 1000 -- commands in one transaction
 
-local START = { variables = "object", transient = "object", types = "object", key = "key",
+local START = { variables = "map", transient = "map", types = "map", key = "key",
   version = "positive", tag = "key", tenant = "key", unique = "flag", operations = "object",
   skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
-  starts = "flag", all = "flag", variables = "object", transient = "object", types = "object",
+  starts = "flag", all = "flag", variables = "map", transient = "map", types = "map",
   keep = "span" }
 
 local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag",
@@ -19,7 +19,7 @@ local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag
 local PICTURE = { form = "name", heat = "flag" }
 local PROCESS_PICTURE = { form = "name", heat = "flag", version = "positive" }
 local RESTART = { version = "positive", into = "positive", initial = "flag", no_key = "flag",
-  variables = "object", skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
+  variables = "map", skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text",
   dry_run = "flag" }
 local MIGRATE = { skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
@@ -62,12 +62,12 @@ local function id_command(kind, what, named, known)
 end
 
 local complete_command = id_command("complete", "task", "complete",
-  { variables = "object", transient = "object", types = "object" })
+  { variables = "map", transient = "map", types = "map" })
 local trigger_command = id_command("trigger", "instance", "trigger",
-  { activity = "name", variables = "object" })
+  { activity = "name", variables = "map" })
 local cancel_command = id_command("cancel", "instance", "cancel_instance", CANCEL)
 local set_command = id_command("set", "instance", "set_variables",
-  { variables = "object", types = "object", activity = "name", unset = "object" })
+  { variables = "map", types = "map", activity = "name", unset = "object" })
 
 -- Gives the commands of a list { { name, options }, … } in one transaction.
 local function give_list(self, list, given, command)
@@ -138,9 +138,9 @@ function Engine:complete(task, variables, given)
   if type(task) == "table" then
     return give_list(self, task, variables or given, complete_command)
   end
-  local command = options.only(given, "complete", { transient = "object", types = "object" })
+  local command = options.only(given, "complete", { transient = "map", types = "map" })
   command.kind, command.task = "complete", ids.one(task, 2)
-  command.variables = options.maybe(variables, "variables", "object")
+  command.variables = options.maybe(variables, "variables", "map")
   return self.core:process(command)
 end
 
@@ -161,7 +161,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:throw(task, code, given)
-  return raise_code(self, "throw", task, code, given, { message = "text", variables = "object" })
+  return raise_code(self, "throw", task, code, given, { message = "text", variables = "map" })
 end
 
 --- Escalates a user task. It stays open, unless the event that catches the code interrupts it.
@@ -172,7 +172,7 @@ end
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:escalate(task, code, given)
-  return raise_code(self, "escalate", task, code, given, { variables = "object" })
+  return raise_code(self, "escalate", task, code, given, { variables = "map" })
 end
 
 --- Gives a message to the one instance that waits for it, else to a start event of that name; with
@@ -206,7 +206,7 @@ function Engine:conditions(variables, given)
   local command = options.only(given, "conditions", { process = "name", key = "key",
     tenant = "key" })
   command.kind = "conditions"
-  command.variables = options.maybe(variables, "variables", "object") or {}
+  command.variables = options.maybe(variables, "variables", "map") or {}
   return self.core:process(command)
 end
 
@@ -222,7 +222,7 @@ end
 function Engine:signal(name, variables, given)
   local command = options.only(given, "signal", { instance = "id", tenant = "key" })
   command.kind, command.signal = "signal", options.value(name, "name", "name")
-  command.variables = options.maybe(variables, "variables", "object")
+  command.variables = options.maybe(variables, "variables", "map")
   local reached, message, code = self.core:process(command)
   if reached == true then
     return 0, "jobs"
@@ -242,7 +242,7 @@ function Engine:trigger(instance, activity, variables)
     return give_list(self, instance, activity or variables, trigger_command)
   end
   options.maybe(activity, "activity", "name")
-  options.maybe(variables, "variables", "object")
+  options.maybe(variables, "variables", "map")
   return self.core:process { kind = "trigger", instance = ids.one(instance, 2),
     activity = activity, variables = variables }
 end
@@ -350,10 +350,10 @@ function Engine:set_variables(instance, variables, given)
   if type(instance) == "table" then
     return give_list(self, instance, variables or given, set_command)
   end
-  local command = options.only(given, "set_variables", { types = "object", activity = "name",
+  local command = options.only(given, "set_variables", { types = "map", activity = "name",
     unset = "object" })
   command.kind, command.instance = "set", ids.one(instance, 2)
-  command.variables = options.maybe(variables, "variables", "object")
+  command.variables = options.maybe(variables, "variables", "map")
   return self.core:process(command)
 end
 

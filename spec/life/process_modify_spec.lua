@@ -32,6 +32,31 @@ describe("a modification", function()
     process.remove(folder)
   end)
 
+  it("of variables without names is refused, and the instance can be read after it", function()
+    local id = assert(engine:start "order")
+    local long = ("n"):rep(256)
+    for given, said in pairs {
+      [{ 7 }] = "operation 1: variables is a table (expected a table of names and values)",
+      [{ [""] = 7 }] = 'variable is the string "" (expected a text of 1 to 255 bytes)',
+      [{ [long] = 7 }] = "(expected a text of 1 to 255 bytes)",
+    } do
+      for _, is_local in ipairs { true, false } do
+        local done, message = engine:modify_instance(id, { { start_before = "hand_over",
+          variables = given, ["local"] = is_local } })
+        assert.is_nil(done)
+        assert.matches(said, message, 1, true)
+      end
+    end
+    assert.has_error(function()
+      engine:restart_instance(id, { { start_before = "hand_over" } }, { variables = { 7 } })
+    end, "restart_instance: variables is a table (expected a table of names and values)")
+    local moved, message = engine:migrate_instance(id, { to = 1, equal = true, variables = { 7 } })
+    assert.is_nil(moved)
+    assert.matches("variables is a table (expected a table of names and values)", message, 1, true)
+    assert.equal(id, engine:modify_instance(id, { { start_before = "hand_over",
+      variables = { n = 7 }, ["local"] = true } }))
+  end)
+
   it("is told by the table of its operations in the log", function()
     local id = engine:start "order"
     local list = { { start_before = "hand_over", variables = { a = 1 } }, { cancel = "approve" } }

@@ -153,8 +153,8 @@ local function effect(call, made)
   return made.id
 end
 
-local START = { key = "key", version = "positive", variables = "object" }
-local MESSAGE = { key = "key", keep = "span", variables = "object" }
+local START = { key = "key", version = "positive", variables = "map" }
+local MESSAGE = { key = "key", keep = "span", variables = "map" }
 
 -- Reads a name and the options beside it; misuse is told where the method was called.
 local function given(name, options, what, known, level)
@@ -213,7 +213,7 @@ end
 -- signal(name, variables): reaches all that wait for it, with this unit.
 function Methods.signal(call, name, values)
   given(name, nil, "job:signal", {}, 2)
-  local fine, expected = kinds.read("object", values == nil and {} or values)
+  local fine, expected = kinds.read("map", values == nil and {} or values)
   if not fine then
     error(("job:signal: the variables are %s (expected %s)"):format(show(values), expected), 2)
   end

@@ -157,6 +157,7 @@ end
 local function give_variables(inst, one, token, holder)
   for name, value in pairs(one.variables or NONE) do
     if one.is_local then
+      variables.check_name(name)
       variables.put(inst, holder, name, variables.copy(value, name, inst, holder))
     else
       variables.set(inst, token, name, value)

@@ -15,7 +15,7 @@ local operations = {}
 
 local MAX = 1000 -- operations in a list
 local FIELDS = { start_before = "name", start_after = "name", start_flow = "name", cancel = "name",
-  ["in"] = "name", variables = "object", ["local"] = "flag" }
+  ["in"] = "name", variables = "map", ["local"] = "flag" }
 local STARTS = { "start_before", "start_after", "start_flow" }
 local BODY = "#multiInstanceBody"
 

@@ -134,6 +134,9 @@ local function check_name(name)
   end
 end
 
+-- check_name(name): raises if it can be none of a variable.
+variables.check_name = check_name
+
 -- ---- places ----
 
 -- get(token, name) -> value, and the token or scope that has it; nil if none has.

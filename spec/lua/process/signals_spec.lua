@@ -114,7 +114,8 @@ describe("a signal that is thrown", function()
         job:signal("S", 1)
       end } })
     local _, message = pcall(d.start, d, "p")
-    assert.truthy(message:find("job:signal: the variables are 1 (expected a table)", 1, true))
+    assert.truthy(message:find("job:signal: the variables are 1 (expected a table of names and "
+      .. "values)", 1, true))
   end)
 end)
 

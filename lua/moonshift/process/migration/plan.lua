@@ -16,7 +16,7 @@ local plan = {}
 
 local MAX = 1000 -- pairs
 local FIELDS = { process = "name", from = "positive", to = "positive", to_process = "name",
-  equal = "flag", activities = "object", variables = "object" }
+  equal = "flag", activities = "object", variables = "map" }
 local PAIR = { from = "name", to = "name", update = "flag" }
 
 -- One pair of the list; or nil, what is wrong.
