@@ -2,6 +2,7 @@
 -- Conditions beside commands and jobs.
 local engines = require "spec.support.engines"
 local executors = require "spec.support.executors"
+local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
@@ -245,6 +246,32 @@ describe("signals of several workers", function()
     assert.equal(150, count "a")
     assert.equal(4, count "b")
     assert.equal("1 instance has the signal\n", place.moonshift("signal", "S", "-C", place.path))
+    place.moonshift("check", "--store", "-C", place.path)
+    place.remove()
+  end)
+
+  it("reach what has migrated since they were given, in a scope and under another name", function()
+    local place = executors.place { ["processes/waits.lua"] = WORDS .. [[{ process.wait "w" {
+      signal = "S" }, process.receive "r" { message = "M" }, process.task "a" {} }]] }
+    local engine = assert(moonshift.open { store = place.url, scripts = place.path })
+    local list = {}
+    for i = 1, 101 do
+      list[i] = { "waits" }
+    end
+    local ids = assert(engine:start(list))
+    assert.same({ 0, "jobs" }, { engine:signal("S", { x = 1 }) })
+    place.write("processes/waits.lua", WORDS .. [[{ process.sub "s" { process.wait "v" {
+      signal = "S" }, process.receive "r" { message = "M" } }, process.task "a" {} }]])
+    assert(engine:reload())
+    local plan = { to = 2, activities = { { from = "w", to = "v" }, { from = "r", to = "r" },
+      { from = "a", to = "a" } } }
+    for _, id in ipairs(ids) do
+      assert(engine:migrate_instance(id, plan))
+    end
+    place.moonshift("run", place.path, "--drain", "--workers", "4")
+    assert.equal(101, engine:subscriptions({ name = "M" }):count())
+    assert.equal(1, engine:instance(ids[1]).variables.x)
+    engine:close()
     place.moonshift("check", "--store", "-C", place.path)
     place.remove()
   end)

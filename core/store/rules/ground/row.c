@@ -219,6 +219,14 @@ bool row_set_version(struct store *store, int64_t id, int64_t version, const cha
                   version, payload, strlen(payload));
 }
 
+bool row_set_receiver(struct store *store, int64_t id, const char *activity, const char *payload,
+                      struct error *error) {
+    row_forget(store, id);
+    return db_run(&store->db, error,
+                  "UPDATE job SET activity=?2, payload=?3, rev=rev+1 WHERE id=?1", "itb", id,
+                  activity, payload, strlen(payload));
+}
+
 bool row_set_execution(struct store *store, const struct job_row *row, int64_t execution,
                        const char *activity, struct error *error) {
     row_forget(store, row->id);

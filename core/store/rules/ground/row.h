@@ -117,6 +117,9 @@ bool row_set_payload(struct store *store, const struct job *job, int64_t id, str
 /* Of a start timer: the version that it starts, and the payload that says so. */
 bool row_set_version(struct store *store, int64_t id, int64_t version, const char *payload,
                      struct error *error);
+/* Of a job that gives a signal: the activity that gets it, and the payload that says so. */
+bool row_set_receiver(struct store *store, int64_t id, const char *activity, const char *payload,
+                      struct error *error);
 /* Of a process: its stream and suspension as the row has them, and the token that waits for it. */
 bool row_set_execution(struct store *store, const struct job_row *row, int64_t execution,
                        const char *activity, struct error *error);

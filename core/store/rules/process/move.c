@@ -5,6 +5,7 @@
 #include "store/rules/place/backlog.h"
 #include "store/rules/place/places.h"
 #include "store/rules/process/instance.h"
+#include "store/rules/process/signal.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/suspend.h"
 #include "store/rules/process/user_task.h"
@@ -149,8 +150,10 @@ bool move_write(struct store *store, const struct unit_move *move, time_ms now,
                 struct error *error) {
     if (move->what & UNIT_JOB)
         return is_same_job(move) || move_jobs(store, move, now, error);
-    return move->what & UNIT_TASK ? user_tasks_move(store, move, error)
-                                  : subscriptions_move(store, move, error);
+    if (move->what & UNIT_TASK)
+        return user_tasks_move(store, move, error);
+    return subscriptions_move(store, move, error) &&
+           (is_same_job(move) || signals_follow(store, move, error));
 }
 
 bool move_instance(struct store *store, const struct unit_instance *one, time_ms now,

@@ -2,9 +2,11 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "store/rules/ground/defined.h"
+#include "store/rules/ground/row.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/order.h"
 #include "store/rules/process/turn.h"
+#include "store/rules/record/incident.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,5 +229,60 @@ bool store_signal(struct store *store, const struct unit_signal *one, const stru
     bool done = receivers && page_give(&page, receivers, now, error);
     page_clear(&page);
     json_decref(receivers);
+    return done;
+}
+
+/* ---- receivers that migrate ---- */
+
+/* [[job, handler, payload]] of the jobs that are commands to the instance. NULL: error. */
+static json_t *bringers_of(struct store *store, int64_t instance, struct error *error) {
+    json_t *list = json_array();
+    enum answer step = NO;
+    struct row *rows =
+        db_query(&store->db, error,
+                 "SELECT j.id, d.name, j.payload FROM job j JOIN stream s ON s.id=j.stream"
+                 " JOIN definition d ON d.id=s.definition WHERE j.instance_id=?1 AND "
+                 "coalesce(j.execution, 0)=0"
+                 " AND d.name LIKE 'process/%:command' ORDER BY j.id",
+                 "i", instance);
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        json_array_append_new(list, json_pack("[Iss]", (json_int_t)row_int(rows, 0),
+                                              row_text(rows, 1), row_text(rows, 2)));
+    return json_kept(list, step == NO);
+}
+
+/* The cause names the token that moves, as the receiver of a signal. */
+static bool brings_to(const json_t *cause, const struct unit_move *move) {
+    const char *kind = json_text(cause, "kind");
+    return kind && strcmp(kind, "signal") == 0 && json_int(cause, "token") == move->token;
+}
+
+static bool bringer_follow(struct store *store, const json_t *job, const struct unit_move *move,
+                           struct error *error) {
+    const int64_t id = json_integer_value(json_array_get(job, 0));
+    const char *text = json_string_value(json_array_get(job, 2));
+    json_t *cause = json_read(text, strlen(text), "payload", error);
+    bool follows = brings_to(cause, move), done = cause != NULL;
+    if (follows) {
+        json_put(cause, "token", json_integer(move->to));
+        json_put_text(cause, "activity", move->activity);
+        char *payload = json_write(cause, NULL);
+        done = payload ? row_set_receiver(store, id, move->activity, payload, error) &&
+                             incident_move(store, id, json_string_value(json_array_get(job, 1)),
+                                           move->activity, error)
+                       : db_no_memory(&store->db, error);
+        free(payload);
+    }
+    json_decref(cause);
+    return done;
+}
+
+bool signals_follow(struct store *store, const struct unit_move *move, struct error *error) {
+    json_t *jobs = bringers_of(store, move->instance, error), *job;
+    bool done = jobs != NULL;
+    size_t i;
+    json_array_foreach(jobs, i, job)
+        done = done && bringer_follow(store, job, move, error);
+    json_decref(jobs);
     return done;
 }

@@ -11,4 +11,7 @@
 json_t *signal_receivers(struct store *store, const struct unit_signal *one, int limit,
                          struct error *error);
 
+/* What waits for a signal or a message migrates: jobs that bring it one follow. */
+bool signals_follow(struct store *store, const struct unit_move *move, struct error *error);
+
 #endif
