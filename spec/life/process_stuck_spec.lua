@@ -184,6 +184,26 @@ describe("a check of the store", function()
       checked(store), 1, true)
   end)
 
+  it("takes a join that nothing reaches any more for no damage", function()
+    local engine, path = engines.durable { ["processes/both.lua"] = [[
+      local process = require "moonshift.process"
+      return { process.parallel { { process.pass "a" {} }, { process.task "b" {} } } }]] }
+    local id = assert(engine:start "both")
+    assert(engine:modify_instance(id, { { cancel = "b" } }))
+    assert.equal(1, engine:instances({ stuck = true }):count())
+    engine:close()
+    assert.matches("nothing is wrong", checked(path .. "/jobs.db"), 1, true)
+  end)
+
+  it("finds an instance whose row to wait for is gone", function()
+    local engine, path = engines.durable(files)
+    assert(engine:start "filed")
+    process.change(path .. "/jobs.db",
+      "UPDATE instance SET frame=replace(frame, 'trigger', 'task')")
+    engine:close()
+    assert.matches("waits for nothing", checked(path .. "/jobs.db"), 1, true)
+  end)
+
   it("takes a condition for something to wait for", function()
     local engine, path = engines.durable { ["processes/some.lua"] =
       'return { require "moonshift.process".wait "some" { when = "${x > 1}" } }' }
