@@ -11,7 +11,7 @@ function faces.start(folder, verb, ...)
   local face = { log = folder .. "/log-" .. verb, folder = folder }
   os.remove(face.log)
   local store = "sqlite:" .. folder .. "/moonshift.db"
-  face.pid = process.start(face.log, verb, folder, "--store", store, ...)
+  face.pid = process.start_watched(face.log, verb, folder, "--store", store, ...)
   face.addresses = {}
   process.await("the face listens", 60, function()
     face.text = process.read(face.log) or ""

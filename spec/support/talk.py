@@ -11,11 +11,23 @@ A line of standard input is one step, [what, …] as JSON:
     ["half"]         will send nothing more
     ["many", N]      opens so many connections beside this one, each silent
     ["small"]        takes little into memory that is not read; before the first step
-    ["flood", TEXT]  sends it again and again until the server takes no more for a second, or N times
-    ["close"]        closes"""
+    ["flood", TEXT, N]  sends it N times, or until the server takes no more for a second
+    ["trickle", TEXT] sends it byte by byte, ten a second; prints "cut" if the server answers
+                     meanwhile, else "sent"
+    ["until", TEXT, ANSWER]  sends it on new connections until this is the answer; prints that
+    ["fewer"]        closes the silent ones
+    ["leave"]        goes on with a new connection; this one stays as it is
+    ["close"]        closes
+    ["terminate", PID]  stops a process
+
+What the server says is all that is printed. Nothing waits longer than a minute."""
 import json
+import os
+import select
+import signal
 import socket
 import sys
+import time
 
 LIMIT = 60  # seconds; whatever takes longer is a finding
 
@@ -96,6 +108,40 @@ class Talk:
             pass
         line.settimeout(LIMIT)
 
+    def trickle(self, text):
+        line = self.line()
+        for byte in text:
+            if select.select([line], [], [], 0.1)[0]:
+                print("cut")
+                return
+            line.sendall(byte.encode("latin-1"))
+        print("sent")
+
+    def until(self, text, wanted):
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            self.close()
+            self.send(text)
+            answer = self.answer()
+            if answer and " ".join((answer[0], answer[2])) == wanted:
+                print(wanted)
+                return
+        print("never " + wanted)
+
+    def close(self):
+        if self.socket:
+            self.socket.close()
+        self.socket, self.rest = None, b""
+
+    def leave(self):
+        self.others.append(self.socket)
+        self.socket, self.rest, self.small = None, b"", False
+
+    def fewer(self):
+        for one in self.others:
+            one.close()
+        self.others = []
+
     def step(self, what, *words):
         if what == "send":
             self.send(*words)
@@ -113,9 +159,10 @@ class Talk:
             self.small = True
         elif what == "flood":
             self.flood(*words)
-        elif what == "close":
-            self.line().close()
-            self.socket, self.rest = None, b""
+        elif what == "terminate":
+            os.kill(words[0], signal.SIGTERM)
+        elif what in ("trickle", "until", "fewer", "leave", "close"):
+            getattr(self, what)(*words)
         else:
             sys.exit("unknown step " + what)
         sys.stdout.flush()
