@@ -13,6 +13,7 @@
 enum {
     EACH_ADDRESS = 64, /* connections of one address that is not of this machine */
     AGAIN = 200,       /* ms until connections are taken again after the system had no descriptor */
+    TRY_EVERY = 1000,  /* ms until the store is asked for what other programs have made */
     FAREWELL = 10000   /* ms for clients to read what is written for them as the door closes */
 };
 
@@ -36,6 +37,7 @@ struct door {
     struct connection *connections;
     int count;
     struct line parked;
+    time_ms tries_at;    /* the first that is parked for each topic is tried; TIME_NEVER: none is */
     uint64_t rung;       /* rings heard */
     time_ms listens_at;  /* TIME_NEVER: it listens */
     time_ms farewell_at; /* TIME_NEVER: it is not closing */
@@ -177,9 +179,40 @@ static void ask_again(struct door *door, struct exchange *exchange) {
 /* A ring that was heard while the store was asked may have been for what it had not seen. */
 static void park(struct door *door, struct exchange *exchange) {
     line_add(&door->parked, exchange);
+    if (exchange->topics && door->tries_at == TIME_NEVER)
+        door->tries_at = clock_monotonic() + TRY_EVERY;
     connection_park(connection_of(exchange));
     if (exchange->topics && exchange->rings != door->rung)
         ask_again(door, exchange);
+}
+
+/* True if one of its topics was not among the names, which then has them all. */
+static bool is_first(json_t *names, const struct exchange *exchange) {
+    size_t i;
+    json_t *topic;
+    bool first = false;
+    json_array_foreach(exchange->topics, i, topic) {
+        first = first || !json_object_get(names, json_string_value(topic));
+        json_object_set_new(names, json_string_value(topic), json_true());
+    }
+    return first;
+}
+
+/* Any topic may have jobs: the first that is parked for each is asked again. What it leaves is
+ * rung for by its answer. */
+static void try_each(struct door *door) {
+    json_t *names = json_object();
+    struct exchange *one = door->parked.first;
+    door->tries_at = TIME_NEVER;
+    door->rung++;
+    for (struct exchange *next; one; one = next) {
+        next = one->next;
+        if (one->topics && door->tries_at == TIME_NEVER)
+            door->tries_at = clock_monotonic() + TRY_EVERY;
+        if (is_first(names, one))
+            ask_again(door, one);
+    }
+    json_decref(names);
 }
 
 static void hear(struct door *door, const struct ring *ring) {
@@ -211,7 +244,10 @@ static struct ring *take_rings(struct door *door) {
 static void hear_rings(struct door *door) {
     for (struct ring *ring = take_rings(door), *next; ring; ring = next) {
         next = ring->next;
-        hear(door, ring);
+        if (ring->topic)
+            hear(door, ring);
+        else
+            try_each(door);
         free(ring->topic);
         free(ring);
     }
@@ -246,6 +282,8 @@ static void tend(struct door *door) {
         door->listens_at = TIME_NEVER;
         listen_for(door, WATCH_READ);
     }
+    if (now >= door->tries_at)
+        try_each(door);
     if (now < door->owner.look_at)
         return;
     door->owner.look_at = TIME_NEVER;
@@ -265,6 +303,7 @@ static void close_all(struct door *door) {
 static time_ms wait_of(const struct door *door) {
     time_ms at = door->owner.look_at;
     at = door->listens_at < at ? door->listens_at : at;
+    at = door->tries_at < at ? door->tries_at : at;
     at = door->farewell_at < at ? door->farewell_at : at;
     if (at == TIME_NEVER)
         return TIME_NEVER;
@@ -334,7 +373,7 @@ struct door *door_new(const struct door_options *options, struct error *error) {
                                             .ended = on_ended,
                                             .arg = door,
                                             .look_at = TIME_NEVER};
-    door->listens_at = door->farewell_at = TIME_NEVER;
+    door->listens_at = door->farewell_at = door->tries_at = TIME_NEVER;
     mutex_init(&door->mutex);
     if (fill(door, error))
         return door;

@@ -29,7 +29,7 @@ bool door_start(struct door *door, struct error *error);
 /* Any thread: the answer is in the exchange, or it is to be parked (exchange_parks). */
 void door_answer(struct door *door, struct exchange *exchange);
 /* Any thread: what is parked for one of these topics, at most `count` of them, is asked again,
- * first come first served. NULL: for all topics. */
+ * first come first served. NULL: any topic may have jobs, and the first parked for each is. */
 void door_ring(struct door *door, const char *topic, int count);
 
 /* Closes the listeners, ends those that are idle, answers what is parked as it is, and

@@ -136,6 +136,16 @@ static void probe(struct face *face, struct engine *engine, struct exchange *exc
     probe_ready(exchange, engine, &why);
 }
 
+/* What waits for jobs of a topic goes on. */
+static void wake(struct face *face, const struct exchange *exchange) {
+    size_t i;
+    json_t *topic;
+    json_array_foreach(exchange->wakes, i, topic)
+        door_ring(face->door, json_string_value(topic), 1);
+    if (exchange->wakes_any)
+        door_ring(face->door, NULL, 0);
+}
+
 /* In a thread of a crew. */
 static void work(void *arg, struct engine *engine, struct exchange *exchange,
                  const struct error *error) {
@@ -146,6 +156,7 @@ static void work(void *arg, struct engine *engine, struct exchange *exchange,
         answer(face, engine, exchange);
     else
         reply_problem(exchange, 503, error->text);
+    wake(face, exchange);
     door_answer(face->door, exchange);
 }
 

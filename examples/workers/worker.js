@@ -6,7 +6,8 @@
 const { hostname } = require("node:os");
 const url = process.env.MOONSHIFT_URL || "http://127.0.0.1:8080";
 const worker = `node-${hostname()}-${process.pid}`;
-const next = { worker, topics: ["wordcount"], max: 10, lock: "PT1M", wait: process.env.WAIT || "PT20S" };
+const next = { worker, topics: ["wordcount"], max: 10, lock: "PT1M" };
+const wait = process.env.WAIT || "PT20S";
 
 async function ask(path, body) {
   const headers = { "Content-Type": "application/json" };
@@ -29,9 +30,13 @@ function outcome(job) {
 }
 
 async function main(rounds) {
-  let { jobs } = await ask("/v1/fetch", next);
+  let jobs = [];
   while (jobs.length || rounds !== 0) {
     rounds -= 1;
+    if (!jobs.length) {
+      ({ jobs } = await ask("/v1/fetch", { ...next, wait }));
+      continue;
+    }
     const answer = await ask("/v1/settle", { worker, outcomes: jobs.map(outcome), ...(rounds ? { fetch: next } : {}) });
     for (const told of answer.outcomes) console.log(told.id, told.message || told.outcome);
     jobs = answer.jobs || [];

@@ -3,7 +3,7 @@
 
     MOONSHIFT_URL=http://127.0.0.1:8080 MOONSHIFT_TOKEN=ms_… worker.py [ROUNDS]
 
-One request hands back what is done and waits for the next jobs. Only the standard library is used.
+One request hands back what is done and fetches the next jobs; where there are none it waits. Only the standard library is used.
 """
 import json
 import os
@@ -15,7 +15,7 @@ URL = os.environ.get("MOONSHIFT_URL", "http://127.0.0.1:8080")
 TOKEN = os.environ.get("MOONSHIFT_TOKEN")
 NAME = "python-%s-%d" % (socket.gethostname(), os.getpid())
 WAIT = os.environ.get("WAIT", "PT20S")
-FETCH = {"worker": NAME, "topics": ["wordcount"], "max": 10, "lock": "PT1M", "wait": WAIT}
+NEXT = {"worker": NAME, "topics": ["wordcount"], "max": 10, "lock": "PT1M"}
 
 
 def ask(path, body):
@@ -40,11 +40,14 @@ def outcome(job):
 
 
 def main(rounds):
-    jobs = ask("/v1/fetch", FETCH)["jobs"]
+    jobs = []
     while jobs or rounds != 0:
-        done = [outcome(job) for job in jobs]
         rounds -= 1
-        answer = ask("/v1/settle", {"worker": NAME, "outcomes": done, **({"fetch": FETCH} if rounds != 0 else {})})
+        if not jobs:
+            jobs = ask("/v1/fetch", {**NEXT, "wait": WAIT})["jobs"]
+            continue
+        done = [outcome(job) for job in jobs]
+        answer = ask("/v1/settle", {"worker": NAME, "outcomes": done, **({"fetch": NEXT} if rounds != 0 else {})})
         for told in answer["outcomes"]:
             print(told["id"], told.get("message", told["outcome"]), flush=True)
         jobs = answer.get("jobs", [])

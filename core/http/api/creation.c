@@ -187,6 +187,19 @@ static bool creation_tell(struct call *call, const struct new_jobs *jobs, struct
     return call_answer(call, made ? 201 : 200, one, error);
 }
 
+/* Workers outside may wait for what was made. */
+static void creation_wake(struct exchange *exchange, const struct new_jobs *jobs) {
+    static const char prefix[] = "topic/";
+    for (size_t i = 0; i < jobs->count; i++) {
+        const char *handler = json_text(jobs->specs[i].object, "handler");
+        if (!handler || strncmp(handler, prefix, sizeof prefix - 1) != 0)
+            continue;
+        if (!exchange->wakes)
+            exchange->wakes = json_array();
+        json_array_append_new(exchange->wakes, json_string(handler + sizeof prefix - 1));
+    }
+}
+
 bool create_jobs(struct call *call, struct error *error) {
     const char *key = exchange_header(call->exchange, "idempotency-key");
     struct new_jobs jobs = {0};
@@ -195,6 +208,8 @@ bool create_jobs(struct call *call, struct error *error) {
         (key ? write_once(call, &jobs, key, error)
              : engine_enqueue(call->engine, jobs.specs, jobs.count, jobs.created, NULL, error)) &&
         creation_tell(call, &jobs, error);
+    if (done)
+        creation_wake(call->exchange, &jobs);
     new_jobs_clear(&jobs);
     return done;
 }

@@ -114,6 +114,7 @@ static json_t *made_of(const struct command_run *run) {
 
 /* { touched, batch, jobs, held, stuck }: what there is of it. */
 static bool tell_run(struct call *call, const struct command_run *run, struct error *error) {
+    call->exchange->wakes_any = true;
     const struct stuck_runs *stuck = &run->stuck;
     json_t *answer = json_pack("{sI so* so* so* so*}", "touched", (json_int_t)run->touched, "batch",
                                run->batch ? json_integer(run->batch) : NULL, "jobs", made_of(run),
@@ -184,6 +185,7 @@ static json_t *lines_of(const struct outcome_line *line) {
 
 /* { instance, job, kept, told, lines }: what there is of it. */
 static bool tell_order(struct call *call, const struct engine_order *order, struct error *error) {
+    call->exchange->wakes_any = true;
     const bool later = order->job || order->by_jobs;
     json_t *answer = json_pack(
         "{so* so* so* sO* so*}", "instance", order->instance ? json_integer(order->instance) : NULL,

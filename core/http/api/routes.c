@@ -175,6 +175,7 @@ static const struct member fetch_members[] = {
     {"max", VALUE_INTEGER, false, "jobs, 1 to 1000; 1 unless told"},
     {"lock", VALUE_TEXT, false, "a span: how long it has them"},
     {"priority", VALUE_LIST, false, "the least and the highest one, or null"},
+    {"wait", VALUE_TEXT, false, "a span: how long the answer waits for a job, `PT30M` at most"},
     {0},
 };
 

@@ -3,8 +3,11 @@
 #include "engine/fetch.h"
 #include "engine/process/settle_list.h"
 #include "http/api/sight.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
+
+enum { WAIT_MOST = 30 * 60 * 1000 }; /* ms */
 
 /* A worker of some handlers asks for their topics alone. */
 static bool sees_topic(const struct call *call, const json_t *entry, struct error *error) {
@@ -29,11 +32,64 @@ static bool sees_topics(const struct call *call, const json_t *question, struct 
     return fine;
 }
 
+/* The question without how long it may wait, which the door knows about. NULL: error. */
+static json_t *without_wait(const struct call *call, time_ms *wait, struct error *error) {
+    json_t *question = json_copy(call->body);
+    const json_t *value = json_object_get(question, "wait");
+    bool fine = question || error_no_memory(error);
+    if (fine && value && !json_is_null(value))
+        fine = json_is_string(value)
+                   ? span_parse_ms(json_string_value(value), wait, error)
+                   : json_refuse("wait", value, "a span such as \"PT30S\"", error);
+    if (fine && *wait > WAIT_MOST)
+        fine = json_refuse("wait", value, "30 minutes at most", error);
+    json_object_del(question, "wait");
+    return json_kept(question, fine);
+}
+
+static const json_t *topic_name(const json_t *entry) {
+    return json_is_object(entry) ? json_object_get(entry, "topic") : entry;
+}
+
+static json_t *topic_names(const json_t *topics) {
+    json_t *names = json_array();
+    size_t i;
+    json_t *entry;
+    json_array_foreach(topics, i, entry)
+        json_array_append(names, json_unchanged(topic_name(entry)));
+    return names;
+}
+
+/* Nothing is there: the door asks again once there may be. Where something is, there may be more.
+ */
+static void wait_or_wake(struct exchange *exchange, const json_t *question, size_t count,
+                         time_ms wait) {
+    const time_ms until = exchange->began / 1000 + wait;
+    json_t *names = topic_names(json_object_get(question, "topics"));
+    if (count > 0) {
+        exchange->wakes = names;
+    } else if (until > clock_monotonic()) {
+        exchange->parks_until = until;
+        exchange->topics = names;
+    } else {
+        json_decref(names);
+    }
+}
+
+/* Nothing is locked for a client that has gone. */
 bool answer_fetch(struct call *call, struct error *error) {
     json_t *jobs = NULL;
-    return sees_topics(call, call->body, error) &&
-           engine_fetch(call->engine, call->body, &jobs, error) &&
-           call_answer(call, 200, json_pack("{so}", "jobs", jobs), error);
+    time_ms wait = 0;
+    json_t *question = without_wait(call, &wait, error);
+    bool done = question && sees_topics(call, question, error);
+    if (done && wait && exchange_gone(call->exchange))
+        jobs = json_array();
+    else
+        done = done && engine_fetch(call->engine, question, &jobs, error);
+    if (done)
+        wait_or_wake(call->exchange, question, json_array_size(jobs), wait);
+    json_decref(question);
+    return done && call_answer(call, 200, json_pack("{so}", "jobs", jobs), error);
 }
 
 /* A job is its worker's by its token. Beside that it must be in sight. */
@@ -51,7 +107,8 @@ static bool settle(struct call *call, const json_t *question, json_t **answer,
                    struct error *error) {
     return sees_outcomes(call, json_object_get(question, "outcomes"), error) &&
            sees_topics(call, json_object_get(question, "fetch"), error) &&
-           engine_settle(call->engine, question, answer, error);
+           engine_settle(call->engine, question, answer, error) &&
+           (call->exchange->wakes_any = true);
 }
 
 bool answer_settle(struct call *call, struct error *error) {

@@ -65,6 +65,10 @@ struct exchange {
                             stops, unless a ring for one of `topics` has it asked again before;
                             0: it is written now */
     json_t *topics;      /* an array of texts; the exchange's */
+
+    /* ---- and what waits goes on ---- */
+    json_t *wakes;  /* an array of topics that may have jobs now, one for each; the exchange's */
+    bool wakes_any; /* any topic may */
 };
 
 /* The value of a header, whose name is given in lower case; NULL: it did not come. */

@@ -52,6 +52,7 @@ void request_free(struct request *request) {
     free(request->exchange.cookie);
     free(request->exchange.etag);
     json_decref(request->exchange.topics);
+    json_decref(request->exchange.wakes);
     text_clear(&request->body);
     free(request);
 }
