@@ -43,6 +43,11 @@ local files = {
         job:correlate("step", { key = "k", keep = "PT1H" })
       end
     end } }]],
+  ["processes/tells.lua"] = [[
+    local step = require "moonshift.process".words()
+    return { step "send" { run = function(job)
+      job:correlate("news", { keep = "PT1H" })
+    end } }]],
   ["processes/wrong.lua"] = [[
     local step = require "moonshift.process".words()
     return { step "send" { async = true, run = function(job)
@@ -267,5 +272,26 @@ describe("a message that is kept", function()
     engine:drain()
     assert.same({ "second" }, engine:at(other))
     assert.equal(0, engine:kept_messages():count())
+  end)
+
+  it("is not given without its variables, where these are no JSON object", function()
+    engine:close()
+    engine = testing.engine { scripts = folder, store = "sqlite:" .. folder .. "/jobs.db",
+      failed_job_wait = "PT0S" }
+    assert.equal(0, assert(engine:correlate("parcel", { key = "o-7", keep = "PT1H",
+      variables = { n = 1 } })))
+    process.change(folder .. "/jobs.db", "UPDATE kept_message SET variables='[1]'")
+    local id = wait_for_parcel "o-7"
+    engine:drain()
+    assert.equal("active", engine:instance(id).state)
+    assert.matches('message "parcel" with key "o%-7": its variables are no JSON object',
+      engine:jobs({ instance = tostring(id) }):one().message)
+  end)
+
+  it("is found by what begins to wait in the same transaction", function()
+    local ids = assert(engine:start { { "two" }, { "tells" }, { "any" } })
+    engine:drain()
+    assert.same({ "next" }, engine:at(ids[3]))
+    assert.equal(0, engine:kept_messages({}):count())
   end)
 end)
