@@ -3,7 +3,9 @@
 local executors = require "spec.support.executors"
 local moonshift = require "moonshift"
 local process = require "spec.support.process"
+local stores = require "spec.support.stores"
 
+local TESTING = os.getenv("SPEC_TESTING") or "build/testing/moonshift"
 local INSTANCES = tonumber(os.getenv("SPEC_INSTANCES") or "60")
 local BACKLOG = 300
 
@@ -108,4 +110,64 @@ describe(INSTANCES .. " instances that migrate while they run", function()
     local status, output, errors = process.moonshift("check", "--store", place.url)
     assert.equal(0, status, output .. errors)
   end)
+end)
+
+local BEFORE = [[
+local process = require "moonshift.process"
+return { process.parallel { { process.wait "w" { signal = "S" } },
+  { process.step "j" { run = "plain", async = true } } }, process.task "look" {} }
+]]
+local BEHIND = [[
+local process = require "moonshift.process"
+return { process.parallel { { process.sub "s" { process.wait "w" { signal = "S" } } },
+  { process.sub "s2" { process.step "j" { run = "plain", async = true } } } },
+  process.task "look" {} }
+]]
+
+describe("a migration whose program dies", function()
+  local place, engine, id
+
+  before_each(function()
+    place = executors.place { ["processes/walk.lua"] = BEFORE,
+      ["handlers/plain.lua"] = "return function() end" }
+    engine = assert(moonshift.open { store = place.url, scripts = place.path })
+    id = assert(engine:start "walk")
+    place.write("processes/walk.lua", BEHIND)
+    assert(engine:reload())
+  end)
+
+  after_each(function()
+    engine:close()
+    place.remove()
+  end)
+
+  local function dies_at(point)
+    local status = process.run(("env CRASH_AT=%s:1 %s instance migrate %d --to 2 --equal w=w j=j"
+      .. " --store '%s' -C %s"):format(point, TESTING, id, stores.url(place.url), place.path))
+    assert.equal(137, status)
+    place.moonshift("check", "--store", "-C", place.path)
+    assert.equal(1, engine:instance(id).version)
+  end
+
+  -- The lane of the dead program is free a little later.
+  local function migrate()
+    local done, message, code
+    process.await("the migration", 60, function()
+      done, message, code = engine:migrate_instance(id, { to = 2, equal = true, activities = {
+        { from = "w", to = "w" }, { from = "j", to = "j" } } })
+      return done or code ~= "conflict"
+    end)
+    assert(done, message)
+  end
+
+  for _, point in ipairs { "unit_guarded", "unit_left", "unit_framed", "unit_written" } do
+    it("at " .. point .. " has moved nothing, and may be done again", function()
+      dies_at(point)
+      migrate()
+      place.moonshift("run", "-C", place.path, "--drain")
+      assert.equal(1, engine:signal "S")
+      assert.same({ "look" }, engine:at(id))
+      place.moonshift("check", "--store", "-C", place.path)
+    end)
+  end
 end)
