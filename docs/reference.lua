@@ -10,7 +10,7 @@ local reference = {}
 
 -- The files, in the order of the page; and how a call of a class is written.
 local FILES = { "init", "engine", "query", "definitions", "batches", "deployments", "history",
-  "outside", "tokens", "processes", "schedules", "executor", "dates", "json", "testing",
+  "outside", "tokens", "face", "processes", "schedules", "executor", "dates", "json", "testing",
   "process/meta", "process/instance/meta", "process/migration/meta", "http/meta", "folder/meta",
   "meta" }
 local CALLS = {
@@ -21,10 +21,10 @@ local CALLS = {
   ["moonshift.job"] = "job:", ["moonshift.job.engine"] = "job.engine:",
   ["moonshift.event"] = "event:", ["moonshift.clocks"] = "moonshift.clock.",
   ["moonshift.clock"] = "clock:", ["moonshift.json"] = "moonshift.json.",
-  ["moonshift.http"] = "http.",
+  ["moonshift.http"] = "http.", ["moonshift.face"] = "face:",
 }
 local ORDER = { "moonshift", "moonshift.engine", "moonshift.query", "moonshift.definition",
-  "moonshift.batch", "moonshift.executor", "moonshift.clocks", "moonshift.clock",
+  "moonshift.batch", "moonshift.executor", "moonshift.face", "moonshift.clocks", "moonshift.clock",
   "moonshift.json", "moonshift.testing", "moonshift.job", "moonshift.activity",
   "moonshift.job.engine", "moonshift.http", "moonshift.event", "moonshift.process" }
 local ELSEWHERE = { ["moonshift.settings"] = true } -- its fields have a page of their own

@@ -94,6 +94,7 @@ int luaopen_moonshift_core(lua_State *L) {
     lua_clock_register(L);
     lua_engine_register(L);
     lua_executor_register(L);
+    lua_face_register(L);
     luaL_requiref(L, "moonshift.rules", luaopen_moonshift_rules, 0); /* for moonshift.json */
     lua_setfield(L, -2, "rules");
     lua_pushcfunction(L, luaopen_moonshift_xml);

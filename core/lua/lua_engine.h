@@ -43,6 +43,7 @@ int lua_run_push(lua_State *L, const struct stepper_run *run, bool turned);
 void lua_engine_register(lua_State *L);
 void lua_clock_register(lua_State *L);
 void lua_executor_register(lua_State *L);
+void lua_face_register(lua_State *L);
 
 /* Pushes a box that releases the JSON value put into it, whatever Lua raises meanwhile. */
 json_t **api_box(lua_State *L);

@@ -5,6 +5,7 @@ local batches = require "moonshift.batches"
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
 local deployments = require "moonshift.deployments"
+local face = require "moonshift.face"
 local history = require "moonshift.history"
 local ids = require "moonshift.ids"
 local options = require "moonshift.options"
@@ -29,7 +30,8 @@ local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
 
-for _, more in ipairs { batches, deployments, history, outside, processes, schedules, tokens } do
+for _, more in ipairs { batches, deployments, face, history, outside, processes, schedules,
+  tokens } do
   for name, verb in pairs(more) do
     Engine[name] = verb
   end

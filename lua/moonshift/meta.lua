@@ -572,8 +572,8 @@ function Clock:is_virtual() end
 ---@field stock? string[]
 ---@field http_allow? string[]
 ---@field http_deny? string[]
----@field http? string|string[]
----@field hosts? string|string[]
+---@field http? string[]
+---@field hosts? string[]
 ---@field connections? integer
 ---@field body_max? integer|string
 ---@field request_time_to_live? moonshift.span
