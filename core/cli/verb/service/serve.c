@@ -78,6 +78,6 @@ const struct cli_command serve_commands[] = {
      "The same as `run --http` without an executor: any number of either may serve one store.\n"
      "Addresses are 127.0.0.1:8080, [::1]:8080 or unix:PATH; a port of 0 is one that is free.\n"
      "Without DIR there are no scripts: what needs a function of a definition is refused.",
-     serve_flags, 0, 1, true, false, serve_run},
+     serve_flags, 0, 1, true, true, serve_run},
     {0},
 };
