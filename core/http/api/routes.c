@@ -261,7 +261,7 @@ static const struct member work_release_members[] = {TOKEN, {0}};
 #define VERBS(url, on, sentence)                                                                   \
     {                                                                                              \
         .method = "POST", .path = url, .says = sentence, .scope = SCOPE_OPERATE,                   \
-        .worker = BY_CLERK, .run = order_verb, .asks = ASK_KINDS, .body = BODY_MAYBE,              \
+        .worker = BY_WALKER, .run = order_verb, .asks = ASK_KINDS, .body = BODY_MAYBE,             \
         .verbs = true, .target = on                                                                \
     }
 #define ORDER(url, may, kind, named, content, keys, sentence)                                      \
@@ -281,7 +281,7 @@ const struct route routes[] = {
      .path = "/v1/jobs",
      .says = "Creates a job, or at most 1000: all of them, or none.",
      .scope = SCOPE_ENQUEUE,
-     .worker = BY_CLERK,
+     .worker = BY_WALKER,
      .run = create_jobs,
      .asks = ASK_KINDS,
      .body = BODY_JOBS,
@@ -318,7 +318,7 @@ const struct route routes[] = {
      .path = "/v1/jobs/{id}/{verb}",
      .says = "Does a verb to a job.",
      .scope = SCOPE_OPERATE,
-     .worker = BY_CLERK,
+     .worker = BY_WALKER,
      .run = order_verb,
      .asks = ASK_KINDS,
      .body = BODY_MAYBE,
