@@ -117,18 +117,6 @@ static void turn_failed(struct runner *runner, const struct error *error, time_m
     }
 }
 
-/* An older folder counts once no live executor has the newer one. */
-static void take_back(struct runner *runner) {
-    struct error error = {0};
-    int64_t executors = store_executors_number(runner->store);
-    if (executors == runner->executors || runner->stage != WORKING)
-        return;
-    if (engine_take_back(runner->engine, &error))
-        runner->executors = executors;
-    else
-        log_event(LOG_WARN, "older folder not looked at", "reason:s", error.text);
-}
-
 static void count(struct runner *runner, const struct turn *turn) {
     mutex_lock(&runner->mutex);
     runner->status.done += turn->done;
@@ -137,6 +125,16 @@ static void count(struct runner *runner, const struct turn *turn) {
     runner->status.acquired += turn->acquired;
     runner->status.draining = turn->draining;
     mutex_unlock(&runner->mutex);
+}
+
+static void note_written(struct runner *runner, const struct turn *turn, time_ms now) {
+    runner->written = runner->changed = runner->heard = true;
+    runner->untidy = runner->untidy || turn->settled > 0 || store_has_pending_purge(runner->store);
+    runner->look_at = now + runner->settings.max_wait;
+    runner->turned_at = now;
+    runner->commit += (turn->commit - runner->commit) / COMMIT_WEIGHT;
+    runner->unfiled += turn->settled;
+    count(runner, turn);
 }
 
 static void turned(struct runner *runner, const struct turn *turn, time_ms now) {
@@ -149,16 +147,8 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
                       !turn->held && !turn->outbox && !turns_pending(runner->turns) &&
                       turn->next > clock_now(runner->options.clock);
-    if (turn->written) {
-        runner->written = runner->changed = runner->heard = true;
-        runner->untidy =
-            runner->untidy || turn->settled > 0 || store_has_pending_purge(runner->store);
-        runner->look_at = now + runner->settings.max_wait;
-        runner->turned_at = now;
-        runner->commit += (turn->commit - runner->commit) / COMMIT_WEIGHT;
-        runner->unfiled += turn->settled;
-        count(runner, turn);
-    }
+    if (turn->written)
+        note_written(runner, turn, now);
     if (runner->paused && turn->acquiring) {
         pause_work(runner, false);
         log_event(LOG_INFO, "resumed", "");
@@ -167,7 +157,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
         client_lapse(runner->client);
     client_lease(runner->client, turns_lease(runner->turns));
     yield_bounded(runner);
-    take_back(runner);
+    runner_take_back(runner);
     if (turn->items) {
         CRASH_POINT("after_lock_commit");
         client_submit(runner->client, turn->items);

@@ -325,3 +325,14 @@ bool runner_verdict(const struct runner *runner, struct error *error) {
         *error = *verdict;
     return false;
 }
+
+void runner_take_back(struct runner *runner) {
+    struct error error = {0};
+    int64_t executors = store_executors_number(runner->store);
+    if (executors == runner->executors || runner->stage != WORKING)
+        return;
+    if (engine_take_back(runner->engine, &error))
+        runner->executors = executors;
+    else
+        log_event(LOG_WARN, "older folder not looked at", "reason:s", error.text);
+}

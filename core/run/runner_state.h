@@ -104,4 +104,7 @@ void runner_file_rest(struct runner *runner);
 /* Goes on towards the end, once it was asked for or has become necessary. */
 void runner_advance(struct runner *runner, time_ms now);
 
+/* An older folder counts once no live executor has the newer one. */
+void runner_take_back(struct runner *runner);
+
 #endif

@@ -99,7 +99,9 @@ struct ended {
 static int more_runs(const void *left, const void *right) {
     const struct ended *a = left, *b = right;
     int64_t first = a->successful + a->failed, second = b->successful + b->failed;
-    return first != second ? (first < second ? 1 : -1) : strcmp(a->handler, b->handler);
+    if (first != second)
+        return first < second ? 1 : -1;
+    return strcmp(a->handler, b->handler);
 }
 
 static void write_ended(const struct page *page, const struct ended *ended) {

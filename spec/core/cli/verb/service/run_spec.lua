@@ -73,7 +73,7 @@ describe("run", function()
     assert.equal("20", ended())
   end)
 
-  it("files the history of a large drain as it ends, but for what a question reads at once", function()
+  it("files the history of a large drain as it ends, but for what is read at once", function()
     local function filed()
       return process.sql(place.store, "SELECT count(*) FROM ended_by_job")[1]
     end
