@@ -110,6 +110,10 @@ static const struct {
     {"incident annotate", LINE("incident annotate 3 \"the mail server was down\"")},
     {"incident removal-time", LINE("incident removal-time 3 2027-01-01")},
     {"incident resolve", LINE("incident resolve 3 --note \"sent by hand\"")},
+    {"token create", LINE("token create ci --scope enqueue,read --expires P90D")
+                         LINE("token create ocr --scope work --handler 'topic/*'")},
+    {"token list", LINE("token list")},
+    {"token revoke", LINE("token revoke ci")},
     {"deployment list", LINE("deployment list")},
     {"deployment register", LINE("deployment register 4 --name node-2")},
     {"deployment unregister", LINE("deployment unregister 4 --name node-2")},
