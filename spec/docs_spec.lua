@@ -7,7 +7,7 @@ local source = require "spec.support.source"
 
 -- Those of programs beside Moonshift: spec/faults/outbox_spec.lua runs the SQL.
 local LANGUAGES = { lua = true, sh = true, text = true, ini = true, sql = true, python = true,
-  go = true, ruby = true, json = true }
+  go = true, ruby = true, json = true, yaml = true }
 local SKETCHES = 12 -- code that the suite cannot run, on all pages together
 
 local all = pages.all()

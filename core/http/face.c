@@ -9,6 +9,7 @@
 #include "http/probe.h"
 #include "http/site.h"
 #include "http/who/callers.h"
+#include "http/who/sessions.h"
 #include "http/who/sign_in.h"
 #include "http/wire/reply.h"
 #include "script/folder.h"
@@ -320,6 +321,10 @@ struct face *face_new(const struct face_options *options, struct error *error) {
 }
 
 /* ---- later ---- */
+
+bool face_key(struct face *face, char key[FACE_KEY_SIZE]) {
+    return sessions_key(callers_sessions(face->callers), key);
+}
 
 const char *face_address(const struct face *face, size_t at) {
     return at < face->listener_count ? face->listeners[at].name : NULL;

@@ -31,6 +31,11 @@ struct face *face_new(const struct face_options *options, struct error *error);
 /* The address number `at` from 0 on, with the port that the kernel gave for 0; NULL: no more. */
 const char *face_address(const struct face *face, size_t at);
 
+#define FACE_KEY_SIZE 65
+
+/* Makes the key with which a browser signs in once, within ten minutes, and may do everything. */
+bool face_key(struct face *face, char key[FACE_KEY_SIZE]);
+
 /* ---- any thread ---- */
 
 /* Has the folder read again, before the next request that needs it. */

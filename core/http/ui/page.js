@@ -783,6 +783,7 @@ async function show() {
   const at = place(), screen = screens[at.screen] ? at.screen : "";
   const fresh = location.hash !== shown;
   shown = location.hash;
+  if (fresh && screen !== "jobs") $("#filter").value = "";
   busy = true;
   try {
     contents = await screens[screen](at);
@@ -872,7 +873,7 @@ function onKey(event) {
   const row = $("tr.at"), screen = SCREENS.find(one => one[2] === event.key);
   if (going) { going = false; if (screen) location.hash = "/" + screen[0]; return; }
   const onControl = event.target.closest("a, button, [role=button]");
-  if (event.key === "/") { event.preventDefault(); $("#filter").focus(); }
+  if (event.key === "/") { event.preventDefault(); $("#filter").focus(); $("#filter").select(); }
   else if (event.key === "?") help();
   else if (event.key === "g") going = true;
   else if (event.key === "j") step(1);

@@ -46,11 +46,18 @@ static bool takes_work(void *arg, struct error *why) {
            error_set(why, ERROR_STUCK, "more handlers do not end than workers can be replaced");
 }
 
-/* On a terminal the log is quiet. */
-static void addresses_say(const struct cli *cli, const struct face *face) {
+/* On a terminal the log is quiet. What is behind # is never sent to a server. */
+static void addresses_say(const struct cli *cli, struct face *face) {
+    char key[FACE_KEY_SIZE];
     const char *address;
-    for (size_t i = 0; cli->interactive && (address = face_address(face, i)); i++)
-        fprintf(stderr, "moonshift: http at %s%s\n", address[0] == 'u' ? "" : "http://", address);
+    bool signs_in = cli->interactive && face_key(face, key);
+    for (size_t i = 0; cli->interactive && (address = face_address(face, i)); i++) {
+        if (address[0] == 'u')
+            fprintf(stderr, "moonshift: http at %s\n", address);
+        else if (signs_in)
+            fprintf(stderr, "moonshift: http at http://%s/#key=%s (once, within 10 minutes)\n",
+                    address, key);
+    }
 }
 
 bool network_start(struct cli *cli, bool open, struct executor *executor, struct face **face,
