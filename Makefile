@@ -119,7 +119,7 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	spec/core/lua/api_spec.lua spec/core/http/api \
 	$(filter-out $(foreach word,$(WORDS),$(filter %/$(word)_spec.lua,$(CLI_SPECS))),$(CLI_SPECS)) \
 	$(patsubst %,spec/examples/%_spec.lua,api_client booking embedded hello migration \
-	  order_process orders receipts thumbnails) \
+	  order_process orders receipts thumbnails workers) \
 	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks instance_batches intakes \
 	  kept_messages kill limit outside \
 	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model \
