@@ -17,6 +17,11 @@ A line of standard input is one step, [what, …] as JSON:
     ["until", TEXT, ANSWER]  sends it on new connections until this is the answer; prints that
     ["fewer"]        closes the silent ones
     ["leave"]        goes on with a new connection; this one stays as it is
+    ["on", NAME]     goes on with the connection of this name, or with a new one; this one stays
+    ["first"]        goes on with the first named one that has something to read
+    ["quiet"]        prints of how many named ones nothing can be read now
+    ["shows", TEXT, PART, N]  sends it until the answer has this part N times; prints "shown"
+    ["shell", COMMAND]  runs it to its end; prints its status unless that is 0
     ["close"]        closes
     ["terminate", PID]  stops a process
 
@@ -26,6 +31,7 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import time
 
@@ -36,6 +42,8 @@ class Talk:
     def __init__(self, address):
         self.address = address
         self.others = []
+        self.named = {}
+        self.name = None
         self.socket = None
         self.small = False
         self.rest = b""
@@ -128,6 +136,38 @@ class Talk:
                 return
         print("never " + wanted)
 
+    def shows(self, text, part, times):
+        end = time.monotonic() + LIMIT
+        body = ""
+        while time.monotonic() < end:
+            self.send(text)
+            _, _, body = self.answer()
+            if body.count(part) == times:
+                print("shown")
+                return
+            time.sleep(0.02)
+        print("never shown: " + body)
+
+    def on(self, name):
+        self.named[self.name] = (self.socket, self.rest)
+        self.name = name
+        self.socket, self.rest = self.named.pop(name, (None, b""))
+
+    def readable(self, seconds):
+        lines = {one: name for name, (one, _) in self.named.items() if name and one}
+        return [lines[one] for one in select.select(list(lines), [], [], seconds)[0]]
+
+    def first(self):
+        self.on(self.readable(LIMIT)[0])
+
+    def quiet(self):
+        print(sum(1 for name, (one, _) in self.named.items() if name and one) - len(self.readable(0)))
+
+    def shell(self, command):
+        status = subprocess.run(command, shell=True, stdout=subprocess.DEVNULL).returncode
+        if status:
+            print("status %d" % status)
+
     def close(self):
         if self.socket:
             self.socket.close()
@@ -161,7 +201,7 @@ class Talk:
             self.flood(*words)
         elif what == "terminate":
             os.kill(words[0], signal.SIGTERM)
-        elif what in ("trickle", "until", "fewer", "leave", "close"):
+        elif what in ("trickle", "until", "fewer", "leave", "close", "on", "first", "quiet", "shows", "shell"):
             getattr(self, what)(*words)
         else:
             sys.exit("unknown step " + what)

@@ -32,17 +32,22 @@ static bool sees_topics(const struct call *call, const json_t *question, struct 
     return fine;
 }
 
+static bool read_wait(const json_t *value, time_ms *wait, struct error *error) {
+    struct error why;
+    if (!value || json_is_null(value))
+        return true;
+    if (!json_is_string(value))
+        return json_refuse("wait", value, "a span such as \"PT30S\"", error);
+    if (!span_parse_ms(json_string_value(value), wait, &why))
+        return error_set(error, why.code, "wait: %s", why.text);
+    return *wait <= WAIT_MOST || json_refuse("wait", value, "30 minutes at most", error);
+}
+
 /* The question without how long it may wait, which the door knows about. NULL: error. */
 static json_t *without_wait(const struct call *call, time_ms *wait, struct error *error) {
     json_t *question = json_copy(call->body);
-    const json_t *value = json_object_get(question, "wait");
-    bool fine = question || error_no_memory(error);
-    if (fine && value && !json_is_null(value))
-        fine = json_is_string(value)
-                   ? span_parse_ms(json_string_value(value), wait, error)
-                   : json_refuse("wait", value, "a span such as \"PT30S\"", error);
-    if (fine && *wait > WAIT_MOST)
-        fine = json_refuse("wait", value, "30 minutes at most", error);
+    bool fine = (question || error_no_memory(error)) &&
+                read_wait(json_object_get(question, "wait"), wait, error);
     json_object_del(question, "wait");
     return json_kept(question, fine);
 }

@@ -1,0 +1,188 @@
+-- Fetches that wait at the door, and what answers them.
+local faces = require "spec.support.faces"
+local json = require("moonshift").json
+local process = require "spec.support.process"
+
+local NOTHING = '200 {"jobs":[]}'
+
+describe("a fetch that waits", function()
+  local folder, store, face
+
+  before_each(function()
+    folder = process.folder { ["handlers/topic/ocr.lua"] = "return { retry = 'R1/PT1H' }" }
+    store = "sqlite:" .. folder .. "/moonshift.db"
+    face = faces.start(folder, "serve", "--http", "127.0.0.1:0", "--open")
+  end)
+
+  after_each(function()
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+
+  local function post(path, body)
+    local text = assert(json.encode(body))
+    return faces.head("POST " .. path, "Content-Type: application/json",
+      "Content-Length: " .. #text) .. text
+  end
+
+  local function fetch(worker, given)
+    local body = { worker = worker, topics = { "ocr" } }
+    for key, value in pairs(given or {}) do
+      body[key] = value
+    end
+    return post("/v1/fetch", body)
+  end
+
+  local CREATE = post("/v1/jobs", { handler = "topic/ocr" })
+  local EXECUTORS = faces.head "GET /v1/executors"
+
+  -- What an answer says, after its status.
+  local function said(answer)
+    return assert(json.decode((answer:gsub("^%d+ ", ""))))
+  end
+
+  -- The jobs of an answer to a fetch.
+  local function jobs(answer)
+    assert.matches("^200 ", answer)
+    return said(answer).jobs
+  end
+
+  -- Steps by which these workers wait, each on a connection of its name, and have asked the store.
+  local function parked(...)
+    local steps = {}
+    for _, worker in ipairs { ... } do
+      steps[#steps + 1] = { "on", worker }
+      steps[#steps + 1] = { "send", fetch(worker, { wait = "PT10M" }) }
+    end
+    steps[#steps + 1] = { "on", "asker" }
+    steps[#steps + 1] = { "shows", EXECUTORS, '"name":"w', select("#", ...) }
+    return steps
+  end
+
+  local function talk(steps, more)
+    table.move(more, 1, #more, #steps + 1, steps)
+    return face:talk(steps)
+  end
+
+  it("is answered with a job that is created over HTTP", function()
+    local said_all = talk(parked "w1", {
+      { "send", CREATE }, { "read" }, { "on", "w1" }, { "read" },
+    })
+    assert.equal("shown", said_all[1])
+    assert.matches("^201 ", said_all[2])
+    assert.equal("topic/ocr", jobs(said_all[3])[1].handler)
+  end)
+
+  it("is answered with a job that another program creates", function()
+    local said_all = talk(parked "w1", {
+      { "shell", process.command("enqueue", "topic/ocr", "--store", store) },
+      { "on", "w1" }, { "read" },
+    })
+    assert.equal(2, #said_all)
+    assert.equal("topic/ocr", jobs(said_all[2])[1].handler)
+  end)
+
+  -- Creates a job, which the worker "holder" gets.
+  local function held()
+    local job = jobs(face:talk({
+      { "send", CREATE }, { "read" }, { "send", fetch "holder" }, { "read" },
+    })[2])[1]
+    return job, "/v1/jobs/" .. job.id
+  end
+
+  it("is answered with a job that is given back", function()
+    local job, path = held()
+    local said_all = talk(parked "w1", {
+      { "send", post(path .. "/release", { token = job.token }) }, { "read" },
+      { "on", "w1" }, { "read" },
+    })
+    assert.matches("^200 ", said_all[2])
+    assert.equal(job.id, jobs(said_all[3])[1].id)
+  end)
+
+  it("is answered with a job that is retried", function()
+    local job, path = held()
+    local said_all = talk(parked "w1", {
+      { "send", post(path .. "/fail", { token = job.token, permanent = true }) }, { "read" },
+      { "send", post(path .. "/retry", {}) }, { "read" }, { "on", "w1" }, { "read" },
+    })
+    assert.matches("^200 ", said_all[2])
+    assert.matches("^200 ", said_all[3])
+    assert.equal(job.id, jobs(said_all[4])[1].id)
+  end)
+
+  it("is answered for one of fifty, where there is one job", function()
+    local names, steps = {}, {}
+    for i = 1, 50 do
+      names[i] = "w" .. i
+      steps[#steps + 1] = { "on", names[i] }
+      steps[#steps + 1] = { "read" }
+    end
+    local before = talk(parked(table.unpack(names)), {
+      { "send", CREATE }, { "read" }, { "first" }, { "read" }, { "on", "asker" },
+      { "quiet" }, { "terminate", face.pid }, table.unpack(steps),
+    })
+    assert.equal("shown", before[1])
+    assert.equal(1, #jobs(before[3]))
+    assert.equal("50", before[4])
+    local empty, ended = 0, 0
+    for i = 5, 54 do
+      empty = empty + (before[i] == NOTHING and 1 or 0)
+      ended = ended + (before[i] == "end" and 1 or 0)
+    end
+    assert.same({ 49, 1 }, { empty, ended })
+  end)
+
+  it("gets nothing for a client that has gone", function()
+    local names, steps = {}, {}
+    for i = 1, 20 do
+      names[i] = "w" .. i
+      steps[#steps + 1] = { "on", names[i] }
+      steps[#steps + 1] = { "close" }
+    end
+    steps[#steps + 1] = { "on", "asker" }
+    for _ = 1, 20 do
+      steps[#steps + 1] = { "send", CREATE }
+      steps[#steps + 1] = { "read" }
+    end
+    steps[#steps + 1] = { "send", fetch("late", { max = 50 }) }
+    steps[#steps + 1] = { "read" }
+    local said_all = talk(parked(table.unpack(names)), steps)
+    assert.equal(20, #jobs(said_all[22]))
+  end)
+
+  it("is answered at once when the face stops", function()
+    local said_all = talk(parked("w1", "w2"), {
+      { "terminate", face.pid },
+      { "on", "w1" }, { "read" }, { "read" }, { "on", "w2" }, { "read" }, { "read" },
+    })
+    assert.same({ "shown", NOTHING, "end", NOTHING, "end" }, said_all)
+    assert.equal(0, process.await_status(face.pid, 60))
+  end)
+
+  it("is answered with nothing when its time has passed", function()
+    assert.equal(NOTHING, face:ask(fetch("w1", { wait = "PT0.05S" })))
+    assert.equal(NOTHING, face:ask(fetch("w1", { wait = "PT0S" })))
+    assert.equal(NOTHING, face:ask(fetch("w1", { wait = json.null })))
+  end)
+
+  it("refuses a wait that is none", function()
+    for value, reason in pairs {
+      soon = 'wait: duration "soon"', [""] = 'wait: duration ""',
+      ["-PT1S"] = 'wait: duration "-PT1S"',
+      ["PT30M1S"] = "30 minutes at most",
+      [5] = "wait 5: expected a span", [true] = "wait true: expected a text",
+    } do
+      local answer = face:ask(fetch("w1", { wait = value }))
+      assert.matches("^400 ", answer)
+      assert.truthy(said(answer).detail:find(reason, 1, true), answer)
+    end
+  end)
+
+  it("is no part of a settlement", function()
+    local answer = face:ask(post("/v1/settle", { worker = "w1", outcomes = json.array {},
+      fetch = { worker = "w1", topics = { "ocr" }, wait = "PT1S" } }))
+    assert.matches("^400 ", answer)
+    assert.truthy(said(answer).detail:find('unknown key "wait"', 1, true), answer)
+  end)
+end)
