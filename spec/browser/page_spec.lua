@@ -59,8 +59,8 @@ return {
       return select(2, run("job", "list", "--state", "dead", "--json"):gsub('"id"', "")) == 3
     end)
     local job = run("job", "list", "--state", "dead", "--json"):match('"id":(%d+)')
-    local status, output = process.run(("CHROMIUM=$(command -v chromium) node spec/browser/look.js %s %s %s")
-      :format(face.addresses[1], job, instance))
+    local line = "CHROMIUM=$(command -v chromium) node spec/browser/look.js %s %s %s"
+    local status, output = process.run(line:format(face.addresses[1], job, instance))
     assert.equal("15 screens\n", output)
     assert.equal(0, status)
     stop()
