@@ -1,0 +1,142 @@
+-- Each scope against each route, every cell tried with a token.
+local faces = require "spec.support.faces"
+local json = require("moonshift").json
+local process = require "spec.support.process"
+
+local SCOPES = { "read", "payload", "enqueue", "work", "operate", "admin" }
+
+-- What is not operate for POST and not read for GET.
+local NEEDS = {
+  ["GET /metrics"] = { "read" },
+  ["GET /v1/openapi.json"] = {},
+  ["GET /v1/settings"] = { "admin" },
+  ["GET /v1/tokens"] = { "admin" },
+  ["GET /v1/process-instances/{id}/variables"] = { "read", "payload" },
+  ["POST /v1/jobs"] = { "enqueue" },
+  ["POST /v1/processes/{name}/start"] = { "enqueue" },
+  ["POST /v1/messages"] = { "enqueue" },
+  ["POST /v1/signals"] = { "enqueue" },
+  ["POST /v1/conditions"] = { "enqueue" },
+  ["POST /v1/fetch"] = { "work" },
+  ["POST /v1/settle"] = { "work" },
+  ["POST /v1/jobs/{id}/complete"] = { "work" },
+  ["POST /v1/jobs/{id}/fail"] = { "work" },
+  ["POST /v1/jobs/{id}/bpmn_error"] = { "work" },
+  ["POST /v1/jobs/{id}/snooze"] = { "work" },
+  ["POST /v1/jobs/{id}/extend"] = { "work" },
+  ["POST /v1/jobs/{id}/release"] = { "work" },
+}
+
+-- What a token of one scope may besides.
+local INCLUDES = { operate = { read = true, payload = true } }
+
+describe("a token", function()
+  local folder, face, routes
+
+  -- The routes of the description, such as "GET /v1/jobs/{id}".
+  local function read_routes()
+    local answer = face:ask(faces.head "GET /v1/openapi.json")
+    local list = {}
+    for path, methods in pairs(json.decode((answer:gsub("^200 ", ""))).paths) do
+      for method in pairs(methods) do
+        list[#list + 1] = ("%s %s"):format(method:upper(), path)
+      end
+    end
+    table.sort(list)
+    return list
+  end
+
+  setup(function()
+    folder = process.folder { ["handlers/work.lua"] = "return function() end" }
+    face = faces.start(folder, "serve", "--http", "127.0.0.1:0")
+    routes = read_routes()
+  end)
+
+  teardown(function()
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+
+  local function request(route, ...)
+    local line = route:gsub("{id}", "1"):gsub("{name}", "work")
+    if line:find("^GET") then
+      return faces.head(line, ...)
+    end
+    return faces.head(line, "Content-Type: application/json", "Content-Length: 2", ...) .. "{}"
+  end
+
+  local function needs(route)
+    return NEEDS[route] or { route:find("^GET") and "read" or "operate" }
+  end
+
+  local function may(scope, route)
+    for _, needed in ipairs(needs(route)) do
+      if needed ~= scope and not (INCLUDES[scope] or {})[needed] then
+        return false
+      end
+    end
+    return true
+  end
+
+  -- The statuses of lines, of which one answer may have many.
+  local function statuses(lines)
+    local list = {}
+    for _, line in ipairs(lines) do
+      list[#list + 1] = line:match("^%d%d%d%f[ \0]")
+    end
+    assert.equal(#routes, #list)
+    return list
+  end
+
+  -- Asks all routes with a token of this scope.
+  local function try(scope)
+    local _, printed = process.moonshift("token", "create", scope, "--scope", scope, "--store",
+      "sqlite:" .. folder .. "/moonshift.db")
+    local header = "Authorization: Bearer " .. printed:match("ms_%w+")
+    local requests, wrong = {}, {}
+    for i, route in ipairs(routes) do
+      requests[i] = request(route, header)
+    end
+    for i, status in ipairs(statuses(face:ask_all(requests))) do
+      if status == "401" or status == "429" or (status ~= "403") ~= may(scope, routes[i]) then
+        wrong[#wrong + 1] = routes[i] .. ": " .. status
+      end
+    end
+    assert.same({}, wrong)
+  end
+
+  it("has routes to be tried at", function()
+    local seen = {}
+    for _, route in ipairs(routes) do
+      seen[route] = true
+    end
+    for route in pairs(NEEDS) do
+      assert.is_true(seen[route], route)
+    end
+  end)
+
+  for _, scope in ipairs(SCOPES) do
+    it("of the scope " .. scope .. " reaches its routes alone", function()
+      try(scope)
+    end)
+  end
+
+  it("is needed by all routes but the description", function()
+    local steps, wrong = {}, {}
+    for i, route in ipairs(routes) do
+      steps[#steps + 1] = { "on", tostring(i) }
+      steps[#steps + 1] = { "send", request(route) }
+    end
+    for i in ipairs(routes) do
+      steps[#steps + 1] = { "on", tostring(i) }
+      steps[#steps + 1] = { "read" }
+    end
+    for i, status in ipairs(statuses(face:talk(steps))) do
+      local expected = #needs(routes[i]) == 0 and "200" or "401"
+      if status ~= expected then
+        wrong[#wrong + 1] = routes[i] .. ": " .. status
+      end
+    end
+    assert.same({}, wrong)
+  end)
+end)
