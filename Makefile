@@ -123,8 +123,8 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks instance_batches intakes \
 	  kept_messages kill limit outside \
 	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model \
-	  overrides process_neighbours process_orders process_second_lane process_traces queue rate refused \
-	  requests rollback schedules together unique)
+	  overrides process_neighbours process_orders process_reload process_second_lane \
+	  process_traces queue rate refused requests rollback schedules together unique)
 
 # Twice as many steps at a time as there are processors: half of them wait for something.
 # A step is no part of this make: a process that a spec leaves behind would hold its job server open,
@@ -440,13 +440,15 @@ $(BUILD)/spec/core/store/sqlite/error_contract: $(POWER) $(BUILD)/spec/core/stor
 $(BUILD)/spec/core/store/sqlite/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(BUILD)/spec/core/run/pool/work_item_contract: DOUBLE := -Wl,--wrap=acquire_before
+$(BUILD)/spec/core/run/pool/models_contract: DOUBLE := -Wl,--wrap=XML_ParserCreateNS
 
 # Linked once for all contracts, and to each of those few in which functions are replaced.
 $(BUILD)/contracts.so: $(OBJECTS)
 	@echo LINK $@
 	@$(LINK_SHARED) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
-DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract run/pool/work_item_contract store/sqlite/error_contract)
+DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract run/pool/models_contract \
+	run/pool/work_item_contract store/sqlite/error_contract)
 $(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) $(LUA_LIBS)

@@ -50,6 +50,8 @@ static bool check(struct generation *generation, const struct settings *settings
         ok = error_no_memory(error);
     generation->schedules = json_incref(report.schedules);
     generation->versions = json_incref(report.versions);
+    if (ok && !generation->folder->models) /* before any other thread has it */
+        generation->folder->models = json_incref(report.models);
     script_report_clear(&report);
     return ok;
 }

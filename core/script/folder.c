@@ -121,6 +121,7 @@ void folder_release(struct folder *folder) {
         return;
     struct files files = {folder->files, folder->count, NULL};
     files_clear(&files);
+    json_decref(folder->models);
     json_decref(folder->warnings);
     free(folder->path);
     free(folder->name);

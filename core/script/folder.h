@@ -26,6 +26,7 @@ struct folder {
     char hash[FOLDER_HASH]; /* hex of the user's files (not the stock ones) */
     int64_t deployment;     /* of the store that the files come from; 0: from disk */
     bool all_stock;         /* has every stock handler, whatever the setting stock says */
+    json_t *models;         /* once it was checked: of struct script_report; else NULL */
     json_t *warnings;       /* array of texts: unknown sub-folders and the like */
     /* a reference count follows, private */
 };

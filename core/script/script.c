@@ -63,6 +63,10 @@ static void push_options(lua_State *L, const struct script_options *options) {
     lua_setfield(L, -2, "reading");
     lua_pushboolean(L, options->written);
     lua_setfield(L, -2, "written");
+    if (options->models) {
+        value_push_json(L, options->models);
+        lua_setfield(L, -2, "models");
+    }
     push_notify(L, options);
     if (!options->borrowed)
         return;
@@ -97,6 +101,7 @@ static int load(lua_State *L) {
     script->problems = member_to_json(L, "problems");
     script->processes = member_to_json(L, "process_rows");
     script->versions = member_to_json(L, "process_versions");
+    script->models = member_to_json(L, "process_models");
     script->warnings = member_to_json(L, "process_warnings");
     script->hook_paths = member_to_json(L, "hook_paths");
     json_t *events = member_to_json(L, "hook_events");
@@ -281,6 +286,7 @@ bool script_check(const struct script_options *options, struct script_report *fo
     found->problems = part(script->problems);
     found->processes = part(script->processes);
     found->versions = part(script->versions);
+    found->models = part(script->models);
     found->warnings = part(script->warnings);
     if (!script_drop(script))
         json_array_append_new(found->problems, script_endless(NULL, "closing", CLOSE_SPAN));
@@ -293,6 +299,7 @@ void script_report_clear(struct script_report *found) {
     json_decref(found->problems);
     json_decref(found->processes);
     json_decref(found->versions);
+    json_decref(found->models);
     json_decref(found->warnings);
     *found = (struct script_report){0};
 }
@@ -324,6 +331,7 @@ void script_close(struct script *script) {
     json_decref(script->problems);
     json_decref(script->processes);
     json_decref(script->versions);
+    json_decref(script->models);
     json_decref(script->warnings);
     json_decref(script->hook_paths);
     folder_release(script->folder);

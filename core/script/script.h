@@ -67,7 +67,9 @@ struct script_options {
     struct script_host host;
     const struct script_borrowed *borrowed; /* run in this state; NULL: in one of its own */
     enum script_reading reading;
-    bool written; /* the rows of processes have their text in Lua, and their picture */
+    const json_t *models; /* of a script_report of the same folder: then its models are read when an
+                             instance needs them; NULL: at once */
+    bool written;         /* the rows of processes have their text in Lua, and their picture */
 };
 
 /* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
@@ -84,6 +86,7 @@ struct script_report {
     json_t *problems;  /* { file, line, message }, of processes with column and id */
     json_t *processes; /* { key, name, file, tag, activities, hash, lua, picture } */
     json_t *versions;  /* of processes, as struct store_deployment has them */
+    json_t *models;    /* what there is in each BPMN file, by its path; an object */
     json_t *warnings;  /* of processes, as problems */
 };
 

@@ -311,7 +311,10 @@ function Loader:read_process_files(found, paths)
     if path:find("%.lua$") then
       fine, value = self:value(path)
     end
-    if fine then
+    local known = self.options.models and self.options.models[path]
+    if known then
+      found:take(path, known)
+    elseif fine then
       found:read_file(path, value)
     end
   end
@@ -503,6 +506,7 @@ local function new_loaded()
     processes = {},
     process_rows = rules.array {},
     process_versions = rules.array {},
+    process_models = {},
     process_warnings = rules.array {},
   }
 end
@@ -529,7 +533,7 @@ end
 --   schedules    rows, see schedule.lua
 --   problems     { { file, line, message } }, of processes with column and id
 --   processes    by their keys, see process/load.lua; process_rows, process_warnings and
---                process_versions, which are deployed
+--                process_versions, which are deployed; process_models, for the option models
 --   hooks        see hooks.lua; hook_paths and hook_events belong to them
 -- and, by the definition's name:
 --   handlers     functions
@@ -545,7 +549,9 @@ end
 --
 -- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
 -- missing_handlers. missing: a function(name, job), called for what processes call and the folder
--- lacks. reading: "folder" or "file", which are checked and never run; "plain": no process is read.
+-- lacks. models: what another state has found in the models of the same files, by their paths; they
+-- are read when an instance needs them. reading: "folder" or "file", which are checked and
+-- never run; "plain": no process is read.
 -- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)
   local self = setmetatable({

@@ -22,6 +22,7 @@ static bool open_slot(struct worker *worker, struct lua_slot *slot, struct folde
                                      .settings = client->settings,
                                      .clock = client->clock,
                                      .hook = worker->pool->hook,
+                                     .models = folder->models,
                                      .host = client->host};
     struct script *script = script_open(&options, &error);
     folder_release(folder);

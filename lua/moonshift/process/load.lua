@@ -49,6 +49,34 @@ function Folder:add(graph, told)
     hash = graph_of.hash(graph),
   }
   self.order[#self.order + 1] = graph
+  self.sequence[#self.sequence + 1] = { graph = graph, path = graph.path }
+end
+
+-- The processes of a model by their keys, read now.
+function Folder:read_later(path)
+  local by_key = {}
+  for _, graph in ipairs(load.graphs(path, self.text(path), nil, report.new(path), self)) do
+    places.resolve(graph)
+    by_key[graph.key] = graph
+  end
+  return by_key
+end
+
+-- Adds a model that another state has read and found fine: `known` as in process_models. Its graphs
+-- are made once one of them is asked for.
+function Folder:take(path, known)
+  local graphs
+  for _, one in ipairs(known.processes) do
+    self.loaded.processes[one.key] = setmetatable({ path = path, hash = one.hash }, {
+      __index = function(_, member)
+        if member == "graph" then
+          graphs = graphs or self:read_later(path)
+          return graphs[one.key]
+        end
+      end,
+    })
+  end
+  self.sequence[#self.sequence + 1] = { definitions = known.definitions, path = path }
 end
 
 function Folder:read_file(path, value)
@@ -235,6 +263,30 @@ function Folder:declare()
   end
 end
 
+-- Adds what another state needs of a model without a problem, to read it only when it is asked for.
+-- Made anew: listeners change the definitions.
+function Folder:note_model(graph)
+  local told, models = self.told[graph.path], self.loaded.process_models
+  if told.problems[1] or graph.path:find("%.lua$") then
+    return
+  end
+  local model = models[graph.path] or { processes = {}, definitions = {} }
+  models[graph.path] = model
+  table.insert(model.processes, { key = graph.key, hash = self.loaded.processes[graph.key].hash })
+  append(model.definitions, definitions.of(graph))
+end
+
+-- The row of a process, and its definitions.
+function Folder:defined(graph, written)
+  local row = row_of(graph, self.loaded.processes[graph.key].hash)
+  if written and not self.told[graph.path].problems[1] then
+    row.lua, row.picture = self:lua_of(graph), picture(graph)
+  end
+  table.insert(self.loaded.process_rows, row)
+  self:note_model(graph)
+  return definitions.of(graph)
+end
+
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
 -- path, declared, retry }. `handlers`: the names of those of the folder, or false if none is looked
 -- for; missing = "incident": others may lack. `reading`: "folder" or "file", which are checked and
@@ -251,28 +303,23 @@ function Folder:finish(handlers, missing, reading, written)
     append(problems, told.problems)
     append(self.loaded.process_warnings, told.warnings)
   end
-  for _, graph in ipairs(self.order) do
-    local row = row_of(graph, self.loaded.processes[graph.key].hash)
-    if written and not self.told[graph.path].problems[1] then
-      row.lua, row.picture = self:lua_of(graph), picture(graph)
-    end
-    table.insert(self.loaded.process_rows, row)
-    for _, one in ipairs(definitions.of(graph)) do
-      list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared,
+  for _, part in ipairs(self.sequence) do
+    for _, one in ipairs(part.definitions or self:defined(part.graph, written)) do
+      list[#list + 1] = { name = one.name, path = part.path, declared = one.declared,
         retry = one.retry }
     end
   end
   return problems, list
 end
 
--- folder(loaded, text, now, options) -> what reads the files of a folder: read_file(path, value),
--- then finish. `text(path)` gives a file, now() the time in ms. Options are those of graphs; to
--- tell what is doubtful takes a large process long.
--- Adds to `loaded` processes (by key: { graph, path,
--- hash }), process_rows, process_versions and process_warnings.
+-- folder(loaded, text, now, options) -> what reads the files of a folder: read_file(path, value), or
+-- take(path, known) for what another state has read; then finish. `text(path)` gives a file, now()
+-- the time in ms. Options are those of graphs. To tell what is doubtful takes a large model long.
+-- Adds to `loaded` processes (by key: { graph, path, hash }), process_rows, process_versions,
+-- process_models and process_warnings.
 function load.folder(loaded, text, now, options)
   return setmetatable({ loaded = loaded, text = text, now = now, sound = options.sound,
-    cron = options.cron, order = {}, reports = {}, told = {} }, Folder)
+    cron = options.cron, order = {}, sequence = {}, reports = {}, told = {} }, Folder)
 end
 
 -- read_process(path, text, key, value, cron) -> the graph of a stored version; raises without.

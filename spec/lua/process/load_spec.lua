@@ -246,3 +246,60 @@ describe("a foreign name", function()
     assert.equal("c", load({ ["beans/b.lua"] = "return { a = 'c' }" }).beans.b.a)
   end)
 end)
+
+describe("the models of a folder that another state has read", function()
+  local hash = require("moonshift.process.graph").hash
+  local FILES = {
+    ["processes/a.bpmn"] = models.definitions('<process id="one"><startEvent id="s"/>'
+      .. '<serviceTask id="x" c:class="a.Work" c:asyncBefore="true"/>'
+      .. '<sequenceFlow id="f" sourceRef="s" targetRef="x"/></process>'
+      .. '<process id="two"><startEvent id="t"/></process>'),
+    ["processes/b.lua"] = 'return { (require "moonshift.process").receive "r" { message = "m" } }',
+    ["processes/c.bpmn"] = model "three",
+    ["handlers/work.lua"] = FINE,
+    ["listeners/more.lua"] = "return function(definition)\n"
+      .. "  definition.priority = (definition.priority or 0) + 1\nend",
+  }
+
+  -- Loads the folder with what is known of its models, and notes which texts are read.
+  local function later(known, read)
+    local natives = scripts.natives(FILES)
+    local text = natives.text
+    function natives.text(path)
+      read[path] = (read[path] or 0) + 1
+      return text(path)
+    end
+    return require("moonshift.folder").load(natives, { borrowed = true, timeout = 300,
+      models = known })
+  end
+
+  it("are read when one of their processes is needed, once", function()
+    local read = {}
+    local loaded = later(load(FILES, { reading = false }).process_models, read)
+    assert.same({}, loaded.problems)
+    assert.same({ nil, nil }, { read["processes/a.bpmn"], read["processes/c.bpmn"] })
+    assert.equal("x", loaded.processes.one.graph.nodes.x.id)
+    assert.equal("t", loaded.processes.two.graph.start)
+    assert.equal(1, read["processes/a.bpmn"])
+    assert.equal(nil, read["processes/c.bpmn"])
+  end)
+
+  it("give the same definitions and hashes, in the same order", function()
+    local whole = load(FILES, { reading = false })
+    local loaded = later(whole.process_models, {})
+    assert.same(whole.definitions, loaded.definitions)
+    for key, one in pairs(whole.processes) do
+      assert.equal(one.hash, loaded.processes[key].hash)
+      assert.equal(one.path, loaded.processes[key].path)
+      assert.equal(one.hash, hash(loaded.processes[key].graph))
+    end
+  end)
+
+  it("are those of files without a problem", function()
+    local found = load({ ["processes/a.bpmn"] = "<no model", ["processes/c.bpmn"] = model "three",
+      ["processes/b.lua"] = FILES["processes/b.lua"] }).process_models
+    assert.equal(nil, found["processes/a.bpmn"])
+    assert.equal(nil, found["processes/b.lua"])
+    assert.same({ "three" }, { found["processes/c.bpmn"].processes[1].key })
+  end)
+end)

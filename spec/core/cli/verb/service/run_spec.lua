@@ -325,3 +325,45 @@ describe("deploy", function()
     assert.is_nil(io.open(place.store))
   end)
 end)
+
+describe("run of a folder with models", function()
+  local models = require "spec.support.models"
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = [[return function(job)
+        assert(job.attempt > 1, "not yet") -- the listener's configuration retries it at once
+        local done = assert(io.open("done", "a"))
+        done:write(job.activity, "\n")
+        done:close()
+      end]],
+      ["listeners/often.lua"] = "return function(definition) definition.retry = 'R5/PT0S' end",
+      ["processes/called.bpmn"] = models.line(
+        '<serviceTask id="x" c:class="a.Work" c:asyncBefore="true" c:asyncAfter="true"/>'),
+      ["processes/calls.bpmn"] = models.definitions([[<process id="calls" isExecutable="true">
+        <startEvent id="s"/><callActivity id="y" calledElement="p" c:asyncBefore="true"/>
+        <sequenceFlow id="f" sourceRef="s" targetRef="y"/></process>]]),
+      ["processes/unused.bpmn"] = models.definitions(
+        '<process id="unused" isExecutable="true"><startEvent id="s"/></process>'),
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("walks instances of those that it has read only once it needs them", function()
+    for _ = 1, 3 do
+      for _, key in ipairs { "p", "calls" } do
+        local status, _, errors = place.run("process", "start", key)
+        assert.equal(0, status, errors)
+      end
+    end
+    local status, _, errors = place.run("run", "--drain", "--workers", "2")
+    assert.equal(0, status, errors)
+    local done = assert(io.open(place.path .. "/done")):read("a")
+    assert.equal(("x\n"):rep(6), done)
+    assert.same({ "0" }, process.sql(place.store, "SELECT count(*) FROM incident"))
+  end)
+end)
