@@ -30,16 +30,16 @@ local Engine = {}
 
 --- Answers over the network, in threads and with connections to the store of its own: the
 --- [network face](server.md). Refused for a store in memory and for a virtual clock.
----@param given moonshift.face_options
+---@param what moonshift.face_options
 ---@return moonshift.face? face nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
-function Engine:serve(given)
-  given = options.table(given, "serve")
-  if given.store ~= nil then
+function Engine:serve(what)
+  what = options.table(what, "serve")
+  if what.store ~= nil then
     return nil, "store: the face serves the store of its engine", "invalid"
   end
-  local made, message, code = core.face(self.core, options.settings(given, OWN), given.open)
+  local made, message, code = core.face(self.core, options.settings(what, OWN), what.open)
   if not made then
     return nil, message, code
   end
