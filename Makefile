@@ -59,7 +59,7 @@ ASKER    := $(BUILD)/spec/core/http/api/asker
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] \
 	spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch] spec/*/*/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua core/bench docs/reference.lua docs/rooms.lua docs/terminal.lua lua scripts examples spec spec/run spec/verbs/run \
+LUA_FILES := core/base/embed.lua core/bench docs/api.lua docs/reference.lua docs/rooms.lua docs/terminal.lua lua scripts examples spec spec/run spec/verbs/run \
 	spec/postgres/specs examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report \
@@ -270,7 +270,8 @@ picture: all ## write docs/rooms.svg from the table of rooms and the calls, and 
 	@$(LUA) docs/rooms.lua >$(BUILD)/rooms.svg && mv $(BUILD)/rooms.svg docs/rooms.svg
 	@$(LUA) docs/terminal.lua >$(BUILD)/terminal.svg && mv $(BUILD)/terminal.svg docs/terminal.svg
 
-reference: ## write docs/reference.md from the annotations in lua/moonshift
+reference: $(BUILD)/moonshift ## write docs/reference.md from the annotations in lua/moonshift, and docs/api.md from the routes
+	@LUA_CPATH="$(BUILD)/lua/?.so;;" $(LUA) docs/api.lua $(BUILD)/moonshift >$(BUILD)/api.md && mv $(BUILD)/api.md docs/api.md
 	@$(LUA) docs/reference.lua >$(BUILD)/reference.md && mv $(BUILD)/reference.md docs/reference.md
 
 format: ## let clang-format rewrite the C files

@@ -153,7 +153,7 @@ static const struct {
     {"settings", LINE("settings") LINE("settings --names --lock-time 1m")},
     {"completion", LINE("completion bash >/etc/bash_completion.d/moonshift")},
     {"version", LINE("version")},
-    {"help", LINE("help job list") LINE("help incident")},
+    {"help", LINE("help job list") LINE("help incident") LINE("help api")},
 };
 
 const char *examples_of(const char *verb) {

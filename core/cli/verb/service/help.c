@@ -2,6 +2,9 @@
 #include "cli/cli.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
+#include "engine/command/scope.h"
+#include "http/api/openapi.h"
+#include "http/api/route.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -116,8 +119,34 @@ static bool help_topic(const char *first, const char *second, struct error *erro
     return found > 0 || verb_unknown(first, second, error);
 }
 
+/* ---- the API over HTTP ---- */
+
+static json_t *route_row(const struct route *route) {
+    char scopes[SCOPES_TEXT_SIZE];
+    scopes_write(route->scope, scopes);
+    return json_pack("{ss ss ss ss}", "method", route->method, "path", route->path, "scope", scopes,
+                     "says", route->says);
+}
+
+static bool help_api(const struct cli *cli, struct error *error) {
+    static const struct column columns[] = {{"method", "METHOD", COLUMN_LEFT},
+                                            {"path", "PATH", COLUMN_LEFT},
+                                            {"scope", "SCOPE", COLUMN_LEFT},
+                                            {"says", "DOES", COLUMN_CUT | COLUMN_REST},
+                                            {0}};
+    if (cli->json)
+        return output_json(openapi_describe(), error);
+    json_t *rows = json_array();
+    for (const struct route *route = routes; route->method; route++)
+        json_array_append_new(rows, route_row(route));
+    bool fine = rows ? table_print(columns, rows, output_width(), error) : error_no_memory(error);
+    json_decref(rows);
+    return fine;
+}
+
 static bool help_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    (void)cli;
+    if (flags->word_count == 1 && strcmp(flags->words[0], "api") == 0)
+        return help_api(cli, error);
     if (flags->word_count > 0)
         return help_topic(flags->words[0], flags->word_count > 1 ? flags->words[1] : NULL, error);
     help_overview();
@@ -141,7 +170,8 @@ const struct cli_command help_commands[] = {
     {.name = "help",
      .usage = "[VERB]",
      .summary = "explain a verb",
-     .help = "",
+     .help = "help api lists the requests that are answered over HTTP; with --json they are\n"
+             "described as OpenAPI 3.1 does.",
      .words_max = 2,
      .run = help_run},
     {0},

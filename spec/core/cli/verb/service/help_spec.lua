@@ -1,3 +1,4 @@
+local core = require "moonshift.core"
 local program = require "spec.support.program"
 
 describe("help", function()
@@ -95,5 +96,19 @@ describe("help", function()
     local _, document = program.run { "version", "--json" }
     assert.equal(text, same)
     assert.equal('{"version":"' .. text:match("^moonshift (%S+)\n$") .. '"}\n', document)
+  end)
+
+  it("lists the requests over HTTP, as a table or as OpenAPI", function()
+    local status, output = program.run { "help", "api" }
+    assert.equal(0, status)
+    assert.truthy(output:find("METHOD +PATH +SCOPE +DOES\n"))
+    assert.truthy(output:find("\nPOST +/v1/fetch +work +Locks jobs for a worker outside%.\n"))
+    local _, described = program.run { "help", "api", "--json" }
+    local paths = assert(core.rules.decode(described)).paths
+    assert.equal("work", paths["/v1/fetch"].post["x-scope"])
+    for method, path in output:gmatch("\n(%u+) +(/%S+)") do
+      local whole = path:find("{verb}", 1, true) or paths[path] and paths[path][method:lower()]
+      assert.truthy(whole, path)
+    end
   end)
 end)
