@@ -312,9 +312,10 @@ function Folder:finish(handlers, missing, reading, written)
   return problems, list
 end
 
--- folder(loaded, text, now, options) -> what reads the files of a folder: read_file(path, value), or
--- take(path, known) for what another state has read; then finish. `text(path)` gives a file, now()
--- the time in ms. Options are those of graphs. To tell what is doubtful takes a large model long.
+-- folder(loaded, text, now, options) -> what reads the files of a folder: read_file(path, value),
+-- or take(path, known) for what another state has read; then finish. `text(path)` gives a file,
+-- now() the time in ms. Options are those of graphs. What is doubtful is told only where it is
+-- wanted: in a large model it takes long.
 -- Adds to `loaded` processes (by key: { graph, path, hash }), process_rows, process_versions,
 -- process_models and process_warnings.
 function load.folder(loaded, text, now, options)
