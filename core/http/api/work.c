@@ -33,7 +33,7 @@ static bool sees_topics(const struct call *call, const json_t *question, struct 
 }
 
 static bool read_wait(const json_t *value, time_ms *wait, struct error *error) {
-    struct error why;
+    struct error why = {0};
     if (!value || json_is_null(value))
         return true;
     if (!json_is_string(value))
