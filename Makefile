@@ -116,7 +116,7 @@ WORDS  := backup bench check cli completion flags help init output process_order
 	store table
 CLI_SPECS := $(sort $(wildcard spec/core/cli/*_spec.lua spec/core/cli/*/*_spec.lua spec/core/cli/*/*/*_spec.lua))
 STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_spec.lua \
-	spec/core/lua/api_spec.lua spec/core/http/api \
+	spec/core/lua/api_spec.lua spec/core/http \
 	$(filter-out $(foreach word,$(WORDS),$(filter %/$(word)_spec.lua,$(CLI_SPECS))),$(CLI_SPECS)) \
 	$(patsubst %,spec/examples/%_spec.lua,api_client booking embedded hello migration \
 	  order_process orders receipts thumbnails workers) \
