@@ -126,10 +126,13 @@ int listener_handed_over(void) {
     const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
     long number = count ? strtol(count, NULL, 10) : 0;
     bool ours = process && strtol(process, NULL, 10) == (long)getpid();
+    return ours && number > 0 && number < 64 ? (int)number : 0;
+}
+
+void listener_hand_on_none(void) {
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
-    return ours && number > 0 && number < 64 ? (int)number : 0;
 }
 
 /* ---- connections ---- */

@@ -28,8 +28,9 @@ void listener_close(struct listener *listener);
 /* Takes a connection; its descriptor does not block. -1: errno says why. */
 int listener_accept(const struct listener *listener, struct socket_peer *peer);
 
-/* How many sockets systemd hands over to this process, from descriptor 3 on; they are asked for
- * once. */
+/* How many sockets systemd hands over to this process, from descriptor 3 on. */
 int listener_handed_over(void);
+/* They are taken: later faces and programs that handlers begin get none of them. */
+void listener_hand_on_none(void);
 
 #endif
