@@ -147,10 +147,28 @@ static void wake(struct face *face, const struct exchange *exchange) {
         door_ring(face->door, NULL, 0);
 }
 
+/* An errand is an exchange without a request: the clerk writes when tokens were used. */
+static void errand_send(struct face *face) {
+    struct exchange *errand = callers_are_due(face->callers) ? calloc(1, sizeof *errand) : NULL;
+    if (errand && !crew_ask(face->clerk, errand))
+        free(errand);
+}
+
+static void errand_do(struct face *face, struct engine *engine, struct exchange *errand) {
+    struct error error = {0};
+    if (engine && !callers_write_used(face->callers, engine, &error))
+        log_event(LOG_WARN, "use of tokens not written", "reason:s", error.text);
+    free(errand);
+}
+
 /* In a thread of a crew. */
 static void work(void *arg, struct engine *engine, struct exchange *exchange,
                  const struct error *error) {
     struct face *face = arg;
+    if (!exchange->method) {
+        errand_do(face, engine, exchange);
+        return;
+    }
     if (probe_of(exchange) == PROBE_READY)
         probe(face, engine, exchange, error);
     else if (engine)
@@ -159,6 +177,7 @@ static void work(void *arg, struct engine *engine, struct exchange *exchange,
         reply_problem(exchange, 503, error->text);
     wake(face, exchange);
     door_answer(face->door, exchange);
+    errand_send(face);
 }
 
 static struct crew *crew_of(struct face *face, enum worker_kind kind) {
@@ -200,8 +219,7 @@ static bool asked(void *arg, struct exchange *exchange) {
 /* ---- beginning ---- */
 
 bool face_wanted(const struct settings *settings) {
-    const char *handed_over = getenv("LISTEN_FDS");
-    return json_array_size(settings->http) > 0 || (handed_over && handed_over[0]);
+    return json_array_size(settings->http) > 0 || listener_handed_over() > 0;
 }
 
 static bool room_for(const struct face *face, size_t more, struct error *error) {
@@ -212,6 +230,7 @@ static bool room_for(const struct face *face, size_t more, struct error *error) 
 static bool adopt(struct face *face, struct error *error) {
     enum { FIRST = 3 };
     int count = listener_handed_over();
+    listener_hand_on_none();
     if (!room_for(face, (size_t)count, error))
         return false;
     for (int i = 0; i < count; i++) {
@@ -339,10 +358,6 @@ void face_reload(struct face *face) {
     crew_renew(face->walkers);
 }
 
-void face_ring(struct face *face, const char *topic, int count) {
-    door_ring(face->door, topic, count);
-}
-
 void face_close(struct face *face) {
     door_close(face->door);
 }
@@ -354,9 +369,9 @@ void face_free(struct face *face) {
         door_stop(face->door);
     for (size_t i = 0; i < face->listener_count; i++)
         listener_close(&face->listeners[i]);
-    crew_free(face->clerk);
     crew_free(face->readers);
     crew_free(face->walkers);
+    crew_free(face->clerk); /* the others send it on errands */
     door_free(face->door);
     callers_free(face->callers);
     folder_release(face->folder);

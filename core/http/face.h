@@ -40,8 +40,6 @@ bool face_key(struct face *face, char key[FACE_KEY_SIZE]);
 
 /* Has the folder read again, before the next request that needs it. */
 void face_reload(struct face *face);
-/* Jobs of the topic are ready, so many: as many parked fetches are tried again. */
-void face_ring(struct face *face, const char *topic, int count);
 
 /* Begins to stop, and does not wait for it. */
 void face_close(struct face *face);

@@ -13,7 +13,8 @@
 enum worker_kind {
     BY_DOOR,   /* needs no store: probes, the page, the description of the API */
     BY_READER, /* a question */
-    BY_CLERK,  /* a write that asks no function of a script; no route is sure of that yet */
+    BY_CLERK,  /* a write that asks no function of a script; no route is sure of that yet, so the
+                  clerk has errands of the face alone */
     BY_WALKER  /* needs Lua: commands to processes, definitions with functions */
 };
 

@@ -44,6 +44,7 @@ struct callers {
     struct sessions *sessions;
     bool open;
     uid_t owner;
+    bool due; /* the use of a token is to be written */
     struct kept kept[KEPT];
     struct address addresses[ADDRESSES];
 };
@@ -224,6 +225,8 @@ static enum caller_verdict kept_judge(struct callers *callers, struct kept *kept
     if (too_fast(kept, exchange, now))
         return CALLER_TOO_FAST;
     kept->used = true;
+    if (!kept->written || now - kept->written >= USED_EVERY)
+        callers->due = true;
     if (caller_copy(caller, &kept->caller))
         return CALLER_KNOWN;
     error_no_memory(error);
@@ -290,6 +293,14 @@ static int64_t used_next(struct callers *callers, time_ms now) {
     }
     mutex_unlock(&callers->mutex);
     return id;
+}
+
+bool callers_are_due(struct callers *callers) {
+    mutex_lock(&callers->mutex);
+    bool due = callers->due;
+    callers->due = false;
+    mutex_unlock(&callers->mutex);
+    return due;
 }
 
 bool callers_write_used(struct callers *callers, struct engine *engine, struct error *error) {

@@ -36,8 +36,9 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
                                  struct exchange *exchange, struct caller *caller,
                                  struct error *error);
 
-/* Writes when tokens were used, of each once a minute at most. By a thread whose engine writes,
- * from time to time. */
+/* True once when callers_write_used has something to write. */
+bool callers_are_due(struct callers *callers);
+/* Writes when tokens were used, of each once a minute at most. By a thread whose engine writes. */
 bool callers_write_used(struct callers *callers, struct engine *engine, struct error *error);
 
 #endif

@@ -118,4 +118,13 @@ describe("a browser", function()
         .. cookie .. "\r\n\r\n"))
     end
   end)
+
+  it("uses its token, and the list of tokens says when", function()
+    assert.equal("200", headers(head("GET /v1/session", token)).status:match("%d+"))
+    process.await("the use to be written", 60, function()
+      local _, rows = process.moonshift("token", "list", "--json", "--store",
+        "sqlite:" .. folder .. "/moonshift.db")
+      return rows:find('"used":"', 1, true)
+    end)
+  end)
 end)
