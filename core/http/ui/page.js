@@ -754,10 +754,16 @@ const SCREENS = [["", "Overview", "o"], ["jobs", "Jobs", "j"], ["incidents", "In
 const PARENT = { job: "jobs", process: "processes", instance: "processes" };
 let counts = {}, contents = [], shown = "", paused = false, busy = false;
 
+// An address that somebody has typed may have a per cent sign that stands for nothing.
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
+// What the address shows: a screen, the thing on it, filters.
 function place() {
-  const [path, text = ""] = decodeURI(location.hash.replace(/^#\/?/, "")).split(/\?(.*)/s);
-  const [screen, ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
-  return { path, screen, id: decodeURIComponent(rest.join("/")), query: Object.fromEntries(new URLSearchParams(location.hash.split(/\?(.*)/s)[1] || text)) };
+  const [path, text = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const [screen, ...rest] = path.split("/");
+  return { screen, id: decoded(rest.join("/")), query: Object.fromEntries(new URLSearchParams(text)) };
 }
 
 function navigation(screen) {
