@@ -30,11 +30,15 @@ end
 local Kinds = {
   flag = typed("boolean", "true or false"),
   text = typed("string", "a text"),
-  name = typed("string", "a name"),
   instant = typed("string", "an instant as text"),
   object = typed("table", "a table"),
   integer = integer,
 }
+
+function Kinds.name(value)
+  local fine = type(value) == "string" and value ~= ""
+  return fine, fine and value or "a name"
+end
 
 -- Values by their names, such as variables.
 function Kinds.map(value)

@@ -75,6 +75,7 @@ describe("what a handler asks for", function()
         try(job, "correlate", "go", { key = 1.5 })
         try(job, "correlate", "go", { keep = {} })
         try(job, "correlate", "go", "now")
+        try(job, "correlate", "")
       end,
     })
     assert(engine:start("p"))
@@ -88,6 +89,7 @@ describe("what a handler asks for", function()
       "job:correlate: key is 1.5 (expected a text or an integer)",
       'job:correlate: keep is a table (expected seconds or a duration such as "PT5M")',
       'job:correlate is the string "now" (expected a table)',
+      'job:correlate: got the string "" (expected a name)',
     } do
       assert.equal(expected, (tostring(said[i]):gsub("^[^ ]+:%d+: ", "")))
     end

@@ -132,10 +132,19 @@ describe("refused before a handler is called:", function()
     assert.equal(1, calls())
   end)
 
+  it("names that are empty", function()
+    for _, command in ipairs { "signal", "correlate", "start" } do
+      local fine, message = pcall(engine[command], engine, "")
+      assert.False(fine, command .. " took it")
+      assert.matches('is the string "" %(expected a name%)', message)
+    end
+  end)
+
   it("starts of a version, a tag or a process that is not there", function()
-    local none = 'no such version of process "begun"'
+    local none = 'process "begun" has no version 9'
     refused("not_found", none, engine:start("begun", { version = 9 }))
-    refused("not_found", none, engine:start("begun", { tag = "v9" }))
+    refused("not_found", 'process "begun" has no version tagged "v9"',
+      engine:start("begun", { tag = "v9" }))
     refused("not_found", "entry 2 of the list: " .. none,
       engine:start { { "begun" }, { "begun", { version = 9 } } })
     refused("not_found", 'no process "other" is deployed', engine:start "other")

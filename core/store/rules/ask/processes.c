@@ -103,6 +103,24 @@ static int64_t version_meant(struct store *store, const json_t *question, struct
     return found == FAILED ? -1 : id;
 }
 
+/* The process has no version of that number or tag, or none at all. */
+static void version_missing(const json_t *question, const char *key, struct error *error) {
+    const json_t *number = json_object_get(question, "number");
+    const char *tag = json_text(question, "tag");
+    if (json_is_integer(number))
+        error_set(error, ERROR_NOT_FOUND, "process \"%.255s\" has no version %lld", key,
+                  (long long)json_integer_value(number));
+    else if (tag)
+        error_set(error, ERROR_NOT_FOUND, "process \"%.255s\" has no version tagged \"%.255s\"",
+                  key, tag);
+    else
+        error_set(error, ERROR_NOT_FOUND,
+                  json_is_integer(json_object_get(question, "deployment"))
+                      ? "process \"%.255s\" has no version in that deployment"
+                      : "no process \"%.255s\" is deployed",
+                  key);
+}
+
 static bool asks_version(const json_t *question) {
     return json_is_integer(json_object_get(question, "number")) ||
            json_is_string(json_object_get(question, "tag")) ||
@@ -147,10 +165,7 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
         row_done(row);
     }
     if (step == NO && key)
-        error_set(error, ERROR_NOT_FOUND,
-                  asks_version(question) ? "no such version of process \"%.255s\""
-                                         : "no process \"%.255s\" is deployed",
-                  key);
+        version_missing(question, key, error);
     else if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no version %lld of a process", (long long)id);
     look_end(store, own);

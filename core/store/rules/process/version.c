@@ -144,11 +144,13 @@ bool version_suspend(struct store *store, const char *key, int64_t number, int h
                     : db_run(&store->db, error, "UPDATE process SET suspended=?2 WHERE key=?1",
                              "tn", key, how);
     int count = 0;
-    return done && db_count(&store->db, &count, error) &&
-           (count || error_set(error, ERROR_NOT_FOUND,
-                               number ? "no such version of process \"%.255s\""
-                                      : "unknown process \"%.255s\"",
-                               key));
+    if (!done || !db_count(&store->db, &count, error))
+        return false;
+    if (count)
+        return true;
+    return number ? error_set(error, ERROR_NOT_FOUND, "process \"%.255s\" has no version %lld", key,
+                              (long long)number)
+                  : error_set(error, ERROR_NOT_FOUND, "unknown process \"%.255s\"", key);
 }
 
 enum answer version_holds(struct store *store, int64_t instance, struct error *error) {

@@ -169,7 +169,7 @@ describe("the verbs that go on with processes", function()
       :find("expected an object", 1, true))
     assert.equal('4 moonshift: no process "oder" is deployed\n',
       refusal("process", "start", "oder"))
-    assert.equal('4 moonshift: no such version of process "order"\n',
+    assert.equal('4 moonshift: process "order" has no version 2\n',
       refusal("process", "start", "order", "--version", "2"))
     assert.equal("2 moonshift: instance set: expected name=value\n",
       refusal("instance", "set", "1"))
