@@ -1,6 +1,7 @@
 """What becomes of jobs: none is lost, none comes from nowhere, each ends once."""
 import collections
 
+from faces import OUTSIDE
 from evidence import CANCELLED, DELETED, LOCK, MS, SECOND, SUCCESSFUL
 
 OWN = ("moonshift/", "batch/")        # handlers of the program, which write nothing down
@@ -53,6 +54,14 @@ def phantom(evidence, report):
     for marker, jobs in evidence.by_marker.items():
         if marker not in ("-", "beat") and len(jobs) > 1 and jobs[0].handler != "tick":
             report.violated("%s was created %d times" % (marker, len(jobs)), jobs[1].id)
+
+
+def keyed(evidence, report):
+    """Who asks again with the same Idempotency-Key is told what was told before."""
+    report.look(len(evidence.by["P", "same"]))
+    for entry in evidence.by["P", "other"]:
+        report.violated("job %d was created with a key that has now another answer: %s" % (
+            entry.job, entry.note), entry.job)
 
 
 def tokens_of_ends(job):
@@ -244,6 +253,9 @@ def crashes(evidence, report):
         may = must = 0
         for run in job.runs:
             death = evidence.gone.get(run.pid)
+            if run.node.startswith(OUTSIDE) and run.word:
+                may += 1  # no executor may have been there to take its result within the lock
+                continue
             if death is None or run.end is not None and run.end < death - SECOND // 5:
                 continue
             may += 1

@@ -2,6 +2,7 @@
 import collections
 
 from executors import CENTRAL, POOLED
+from faces import OUTSIDE
 from evidence import GRACE, LOCK, MS, SECOND, milliseconds
 
 DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200, "planned": 250, "moody": 200, "asking": 400}  # ms, as the handlers say
@@ -14,6 +15,8 @@ def lost_lock(evidence, one, other):
     """Whether the earlier run may have lost its lock before the later one began: its process, or the
     whole machine, stood still beyond the lease, or it could not write to renew it, for the disk was
     full, or another process stood still while it was writing."""
+    if one.node.startswith(OUTSIDE) and not evidence.steady(one.start - LOCK * SECOND, other.start):
+        return True  # its lock ends at an instant of the clock
     for pid, a, b in evidence.stops:
         if a > other.start or b < one.start - LOCK * SECOND:
             continue

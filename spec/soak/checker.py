@@ -16,6 +16,7 @@ from evidence import Evidence
 CHECKS = [
     ("I1", "no acknowledged job is lost", check_jobs.lost),
     ("I2", "no job that nobody asked for", check_jobs.phantom),
+    ("I2b", "one key, one answer", check_jobs.keyed),
     ("I3", "each success has a run that ended well before", check_jobs.success),
     ("I4", "no run after completion", check_jobs.completion),
     ("I4b", "nothing begins without its lock", check_jobs.begun),

@@ -46,6 +46,16 @@ class Jobs(Checked):
         self.bad("I1", "is lost")
         self.bad("I15", "is lost")
 
+    def test_a_key_that_is_answered_as_before(self):
+        self.story.live(1)
+        self.story.line("P", "same", job=1, note="m1 [(1, 'ack')]")
+        self.good("I2b")
+
+    def test_a_key_that_has_another_answer(self):
+        self.story.live(1)
+        self.story.line("P", "other", job=1, note="m1 [(2, 'ack')]")
+        self.bad("I2b", "another answer")
+
     def file_broken_off(self):
         for i in (1, 2):
             self.story.intent("storm-7-%d" % i, "plain")

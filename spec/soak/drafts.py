@@ -110,5 +110,7 @@ KINDS = {
     "drowsy": (3, lambda d, r: d.make("drowsy")),
     "rival": (3, lambda d, r: d.make("rival")),
     "spawn": (1, lambda d, r: d.make("spawn")),
+    "outer": (8, lambda d, r: d.make("topic/outer", {"ms": r.randrange(150), "fails": r.choice([0, 0, 0, 1])},
+                                     **({"lane": r.choice(LANES)} if r.random() < .2 else {}))),
     "once": (2, lambda d, r: d.make("doomed", {"ms": 1}, retries=1)),
 }

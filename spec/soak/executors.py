@@ -36,7 +36,7 @@ class Executor:
             with open(self.stderr, "ab") as errors:
                 self.process = self.world.start(
                     "run", self.world.folder_of(self.name), "--name", self.name, "--log-format",
-                    "logfmt", *{**NAMES, **POOLED, **CENTRAL}[self.name], node=self.name,
+                    "logfmt", "--http", "unix:" + self.world.face(self.name), *{**NAMES, **POOLED, **CENTRAL}[self.name], node=self.name,
                     stderr=errors, stdout=errors, stdin=subprocess.DEVNULL)
             self.wanted = True
             self.note("started")

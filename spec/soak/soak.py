@@ -16,6 +16,7 @@ import threading
 import time
 
 import executors
+import faces
 import nemesis
 import operators
 import producers
@@ -74,14 +75,21 @@ class Soak:
                 self.world.set_clock_of(name, self.rng.randint(-executors.AHEAD, executors.AHEAD))
         return names
 
+    def names_of_faces(self):
+        return [executor.name for executor in self.executors]
+
     def load(self):
         """A calm beginning, with a storm of jobs; then all together, until the time is over."""
         end = time.monotonic() + self.options.seconds
         bulk = producers.Bulk(self.world, self.own(), "bulk", self.enough)
         makers = [bulk, producers.Single(self.world, self.own(), "single", self.enough),
                   producers.Module(self.world, self.own(), "module", self.enough),
-                  producers.Batches(self.world, self.own(), "batch", self.enough)]
+                  producers.Batches(self.world, self.own(), "batch", self.enough),
+                  faces.Keyed(self.world, self.own(), "keyed", self.enough, self.names_of_faces())]
         bulk.pause, makers[2].pause, makers[3].pause = 1.0, 0.7, 4.0
+        over = threading.Event()
+        workers = [faces.Worker(self.world, self.own(), number, over, self.names_of_faces())
+                   for number in (1, 2, 3)]
         watcher = sampler.Sampler(self.world, self.executors, self.enough)
         operator = operators.Operator(self.world, self.own(), self.done)
         bait = producers.Bait(self.world, self.own(), "bait", self.enough)
@@ -93,8 +101,8 @@ class Soak:
         bulk.one_of_each()
         makers[1].twice()
         bulk.storm(1200 // self.world.slow)
-        for maker in makers:
-            maker.start()
+        for other in makers + workers:
+            other.start()
         time.sleep(min(nemesis.CALM, self.options.seconds / 4))
         operator.start()
         nature.start()
@@ -112,6 +120,9 @@ class Soak:
         operator.join()
         operator.mend()
         self.drain()
+        over.set()
+        for worker in workers:
+            worker.join()
         watcher.join()
 
     def drain(self):

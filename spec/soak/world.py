@@ -71,6 +71,10 @@ class World:
     def folder_of(self, node):
         return os.path.join(self.root, "center") if node == "center" else self.folder
 
+    def face(self, node):
+        """Where an executor answers over HTTP; the path of a socket is short."""
+        return os.path.relpath(os.path.join(self.root, node + ".http"))
+
     def _no_clock(self, why):
         for fault in ("clock", "step"):
             self.missing[fault] = why

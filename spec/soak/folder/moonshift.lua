@@ -5,4 +5,5 @@ return {
   workers = 2,
   shutdown_wait = "PT3S",
   failed_job_wait = "PT0.2S",
+  request_time_to_live = "P60D",
 }
