@@ -108,7 +108,8 @@ describe("a picture on the command line", function()
       good("process", "picture", "order", "--text"))
     assert.truthy(good("process", "picture", "order", "--version", "1"):find('id="pack"', 1, true))
     assert.truthy(good("instance", "picture", id):find('id="pack"', 1, true))
-    assert.matches('"order" has no version 9', refused("process", "picture", "order", "--version", "9"))
+    assert.matches('"order" has no version 9',
+      refused("process", "picture", "order", "--version", "9"))
   end)
 
   it("is that of a file by itself", function()
