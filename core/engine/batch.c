@@ -239,11 +239,25 @@ bool engine_batch_start(struct engine *engine, int64_t id, struct error *error) 
 
 /* ---- all at once ---- */
 
+static bool check_ids(const json_t *spec, const json_t *ids, struct error *error) {
+    const char *noun = batch_ids_of(json_text(spec, "type"));
+    size_t i;
+    const json_t *id;
+    json_array_foreach(ids, i, id) {
+        char what[32], expected[64];
+        snprintf(what, sizeof what, "ids[%zu]", i + 1);
+        snprintf(expected, sizeof expected, "the number of a %.40s", noun ? noun : "");
+        if (noun && !json_is_integer(id))
+            return json_refuse(what, id, expected, error);
+    }
+    return json_array_size(ids) > 0 || no_ids(error);
+}
+
 /* Before anything is written. */
-static bool check_some(struct engine *engine, const json_t *ids, enum ask_kind of,
-                       const json_t *query, struct error *error) {
+static bool check_some(struct engine *engine, const json_t *spec, const json_t *ids,
+                       enum ask_kind of, const json_t *query, struct error *error) {
     if (!query)
-        return json_array_size(ids) > 0 || no_ids(error);
+        return check_ids(spec, ids, error);
     json_t *rows = rows_ask(engine, of, query, 0, 1, error);
     bool fine = rows && (json_array_size(rows) > 0 || no_ids(error));
     json_decref(rows);
@@ -255,7 +269,8 @@ bool engine_batch_create(struct engine *engine, const json_t *spec, const json_t
                          struct error *error) {
     int64_t id = 0;
     run->touched = 0;
-    if (!engine_batch_check(engine, spec, error) || !check_some(engine, ids, of, query, error) ||
+    if (!engine_batch_check(engine, spec, error) ||
+        !check_some(engine, spec, ids, of, query, error) ||
         !engine_batch_begin(engine, spec, &id, error))
         return false;
     bool fine = (query ? fill_found(engine, id, of, query, run, error)

@@ -283,35 +283,38 @@ static const struct {
     const char *name;
     enum key bit;
     bool (*read)(struct command *command, const json_t *value, struct error *error);
-    size_t flag; /* where it is; read NULL */
+    const char *type; /* in JSON, of what is not null; NULL: of several */
+    size_t flag;      /* where it is; read NULL */
 } keys[] = {
-    {"retries", KEY_RETRIES, read_retries, 0},
-    {"priority", KEY_PRIORITY, read_priority, 0},
-    {"due", KEY_DUE, read_due, 0},
-    {"cascade", KEY_CASCADE, NULL, offsetof(struct command, cascade)},
-    {"include_jobs", KEY_INCLUDE_JOBS, NULL, offsetof(struct command, include_jobs)},
-    {"note", KEY_NOTE, read_note, 0},
-    {"at", KEY_AT, read_at, 0},
-    {"from_creation", KEY_FROM_CREATION, NULL, offsetof(struct command, from_creation)},
-    {"removal_time", KEY_REMOVAL_TIME, read_removal_time, 0},
-    {"history", KEY_HISTORY, NULL, offsetof(struct command, history)},
-    {"ended", KEY_ENDED, NULL, offsetof(struct command, ended)},
-    {"jobs_only", KEY_JOBS_ONLY, NULL, offsetof(struct command, jobs_only)},
-    {"ignore_missing", KEY_IGNORE_MISSING, NULL, offsetof(struct command, ignore_missing)},
-    {"reason", KEY_REASON, read_reason, 0},
-    {"cycle", KEY_CYCLE, read_cycle, 0},
-    {"zone", KEY_ZONE, read_zone, 0},
-    {"misfire", KEY_MISFIRE, read_misfire, 0},
-    {"executor", KEY_EXECUTOR, read_executor, 0},
-    {"version", KEY_VERSION, read_version, 0},
-    {"include_instances", KEY_INCLUDE_INSTANCES, NULL, offsetof(struct command, include_instances)},
-    {"assignee", KEY_ASSIGNEE, read_assignee, 0},
-    {"claim", KEY_CLAIM, NULL, offsetof(struct command, claims)},
-    {"terms", KEY_TERMS, read_terms, 0},
-    {"name", KEY_NAME, read_name, 0},
-    {"limit", KEY_LIMIT, read_limit, 0},
-    {"rate", KEY_RATE, read_rate, 0},
-    {"hierarchy", KEY_HIERARCHY, NULL, offsetof(struct command, hierarchy)},
+    {"retries", KEY_RETRIES, read_retries, "integer", 0},
+    {"priority", KEY_PRIORITY, read_priority, "integer", 0},
+    {"due", KEY_DUE, read_due, "string", 0},
+    {"cascade", KEY_CASCADE, NULL, "boolean", offsetof(struct command, cascade)},
+    {"include_jobs", KEY_INCLUDE_JOBS, NULL, "boolean", offsetof(struct command, include_jobs)},
+    {"note", KEY_NOTE, read_note, "string", 0},
+    {"at", KEY_AT, read_at, "string", 0},
+    {"from_creation", KEY_FROM_CREATION, NULL, "boolean", offsetof(struct command, from_creation)},
+    {"removal_time", KEY_REMOVAL_TIME, read_removal_time, "string", 0},
+    {"history", KEY_HISTORY, NULL, "boolean", offsetof(struct command, history)},
+    {"ended", KEY_ENDED, NULL, "boolean", offsetof(struct command, ended)},
+    {"jobs_only", KEY_JOBS_ONLY, NULL, "boolean", offsetof(struct command, jobs_only)},
+    {"ignore_missing", KEY_IGNORE_MISSING, NULL, "boolean",
+     offsetof(struct command, ignore_missing)},
+    {"reason", KEY_REASON, read_reason, "string", 0},
+    {"cycle", KEY_CYCLE, read_cycle, "string", 0},
+    {"zone", KEY_ZONE, read_zone, "string", 0},
+    {"misfire", KEY_MISFIRE, read_misfire, "string", 0},
+    {"executor", KEY_EXECUTOR, read_executor, "string", 0},
+    {"version", KEY_VERSION, read_version, "integer", 0},
+    {"include_instances", KEY_INCLUDE_INSTANCES, NULL, "boolean",
+     offsetof(struct command, include_instances)},
+    {"assignee", KEY_ASSIGNEE, read_assignee, "string", 0},
+    {"claim", KEY_CLAIM, NULL, "boolean", offsetof(struct command, claims)},
+    {"terms", KEY_TERMS, read_terms, "object", 0},
+    {"name", KEY_NAME, read_name, "string", 0},
+    {"limit", KEY_LIMIT, read_limit, NULL, 0},
+    {"rate", KEY_RATE, read_rate, "string", 0},
+    {"hierarchy", KEY_HIERARCHY, NULL, "boolean", offsetof(struct command, hierarchy)},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -425,11 +428,12 @@ const char *command_target_key(enum command_target target) {
     return targets[target][0];
 }
 
-const char *command_key(enum command_verb verb, size_t at, bool *needed) {
+const char *command_key(enum command_verb verb, size_t at, bool *needed, const char **type) {
     for (size_t i = 0; i < KEYS; i++) {
         if (!((verbs[verb].needs | verbs[verb].takes) & keys[i].bit) || at--)
             continue;
         *needed = (verbs[verb].needs & keys[i].bit) != 0;
+        *type = keys[i].type;
         return keys[i].name;
     }
     return NULL;

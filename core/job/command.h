@@ -193,8 +193,9 @@ enum command_target command_target(enum command_verb verb);
 /* The key that says which: "definition"; "ids" of jobs, beside which there is "query". */
 const char *command_target_key(enum command_target target);
 /* The names of the other keys that the verb takes, one after the other from 0; *needed: it must be
- * there. NULL: there are no more. */
-const char *command_key(enum command_verb verb, size_t at, bool *needed);
+ * there. *type is "integer" and the like, as JSON Schema has them, or NULL if there are several.
+ * NULL: there are no more. */
+const char *command_key(enum command_verb verb, size_t at, bool *needed, const char **type);
 /* True if it is a command of its own, and no effect of another one's job. */
 bool command_is_given(enum command_verb verb);
 /* True if a handler may give it; else only a person may. */

@@ -1,7 +1,7 @@
 #include "http/api/openapi.h"
 #include "base/json.h"
 #include "http/api/call.h"
-#include "http/api/problem.h"
+#include "http/wire/reply.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,13 +123,17 @@ static json_t *parameters_of(const struct route *route) {
 
 /* ---- bodies ---- */
 
-/* A key of a verb; its type is in the table of verbs alone. */
+/* The type, or null. */
+static json_t *schema_or_null(const char *type) {
+    return type ? json_pack("{s[ss]}", "type", type, "null") : json_object();
+}
+
 static void verb_put(const struct route *route, enum command_verb verb, json_t *properties,
                      json_t *required) {
-    const char *key;
+    const char *key, *type;
     bool needed;
-    for (size_t at = 0; (key = command_key(verb, at, &needed)); at++) {
-        json_object_set_new(properties, key, json_object());
+    for (size_t at = 0; (key = command_key(verb, at, &needed, &type)); at++) {
+        json_object_set_new(properties, key, schema_or_null(type));
         if (needed)
             json_array_append_new(required, json_string(key));
     }
@@ -172,7 +176,16 @@ static json_t *body_of(const struct route *route, enum command_verb verb) {
 
 /* ---- answers ---- */
 
+static json_t *told_schema(const struct member *told) {
+    json_t *properties = json_object(), *required = json_array();
+    members_put(told, properties, required);
+    return json_pack("{ss so so}", "type", "object", "properties", properties, "required",
+                     required);
+}
+
 static json_t *answer_schema(const struct route *route) {
+    if (route->told)
+        return told_schema(route->told);
     const struct ask_table *table = route->asks < ASK_KINDS ? engine_ask_table(route->asks) : NULL;
     if (table && table->columns && route->key && !route->lists)
         return reference(table->name);
@@ -188,19 +201,19 @@ static json_t *answer_of(const char *says, const char *type, json_t *schema) {
     return json_pack("{ss s{s{so}}}", "description", says, "content", type, "schema", schema);
 }
 
+static void answer_put(json_t *answers, const struct route *route, const char *status,
+                       const char *says) {
+    json_object_set_new(answers, status, answer_of(says, "application/json", answer_schema(route)));
+}
+
 static json_t *answers_of(const struct route *route) {
     json_t *answers = json_object();
-    json_object_set_new(
-        answers, "200",
-        answer_of("It is answered, or done.", "application/json", answer_schema(route)));
-    if (route->keyed)
-        json_object_set_new(
-            answers, "201",
-            answer_of("It is created.", "application/json", json_pack("{ss}", "type", "object")));
+    if (!route->makes)
+        answer_put(answers, route, "200", "It is answered, or done.");
+    if (route->makes || route->keyed)
+        answer_put(answers, route, "201", "It is created.");
     if (route->verbs || route->order)
-        json_object_set_new(answers, "202",
-                            answer_of("A batch or a job does it.", "application/json",
-                                      json_pack("{ss}", "type", "object")));
+        answer_put(answers, route, "202", "A batch or a job does it.");
     json_object_set_new(
         answers, "default",
         answer_of("It is refused, or has failed.", PROBLEM_TYPE, reference("problem")));

@@ -1,6 +1,7 @@
 #include "http/api/orders.h"
 #include "base/json.h"
 #include "http/api/sight.h"
+#include "run/stepper.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +140,24 @@ bool order_verb(struct call *call, struct error *error) {
         done && engine_command(call->engine, command, &run, error) && tell_run(call, &run, error);
     json_decref(command);
     return done;
+}
+
+/* ---- by hand ---- */
+
+bool order_execution(struct call *call, struct error *error) {
+    const bool force = json_is_true(json_object_get(call->body, "force"));
+    json_t *result = NULL;
+    if (!sight_job(call, call->place.id, error))
+        return false;
+    struct stepper *stepper = stepper_new(call->engine, error);
+    bool done = stepper && stepper_execute(stepper, call->place.id, force, &result, error);
+    stepper_free(stepper);
+    call->exchange->wakes_any = true;
+    if (!done)
+        return false;
+    json_t *answer = json_pack("{so}", "result", result ? result : json_null());
+    sight_hide(call, answer);
+    return call_answer(call, 200, answer, error);
 }
 
 /* ---- commands to processes ---- */

@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "http/wire/exchange.h"
 
-#define PROBLEM_TYPE "application/problem+json"
-
 /* Fills the answer with an error: its status, and its code, sentence and field as an object. */
 void problem_answer(struct exchange *exchange, const struct error *error);
 

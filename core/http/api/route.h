@@ -48,10 +48,12 @@ struct route {
     const struct member *members; /* of the body; NULL: those of the verb, or none */
     bool verbs;                   /* the path ends with {verb}, of: */
     enum command_target target;
-    const char *order; /* the kind of a command to a process; NULL: none */
-    const char *key;   /* of the body or the command that the path names; NULL: none */
-    bool keyed;        /* an Idempotency-Key is kept */
-    bool matched;      /* an If-Match is looked at */
+    const char *order;         /* the kind of a command to a process; NULL: none */
+    const char *key;           /* of the body or the command that the path names; NULL: none */
+    const struct member *told; /* what the answer has; NULL: what `asks` has, or anything */
+    bool makes;                /* 201: something new is there */
+    bool keyed;                /* an Idempotency-Key is kept */
+    bool matched;              /* an If-Match is looked at */
 };
 
 /* What a path names. */

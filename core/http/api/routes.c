@@ -1,8 +1,10 @@
+#include "http/api/batches.h"
 #include "http/api/creation.h"
 #include "http/api/openapi.h"
 #include "http/api/orders.h"
 #include "http/api/questions.h"
 #include "http/api/route.h"
+#include "http/api/tokens.h"
 #include "http/api/work.h"
 
 /* ---- parameters and bodies ---- */
@@ -169,6 +171,36 @@ static const struct member conditions_members[] = {
     {0},
 };
 
+static const struct member execute_members[] = {
+    {"force", VALUE_FLAG, false, "even while another job of its lane runs"},
+    {0},
+};
+
+static const struct member batch_members[] = {
+    {"type", VALUE_TEXT, true, "what is done to each id, such as `set-job-retries`"},
+    {"ids", VALUE_LIST, false, "to which ids; or `query`"},
+    {"query", VALUE_OBJECT, false, "filters of the list that has the ids"},
+    {"of", VALUE_TEXT, false, "that list: `jobs`, `instances` or `past`"},
+    {"config", VALUE_OBJECT, false, "what the type is told"},
+    {"name", VALUE_TEXT, false, "to find it by"},
+    {"on_complete", VALUE_TEXT, false, "a handler that gets a job once it has ended"},
+    {"jobs_per_seed", VALUE_INTEGER, false, "jobs that one seed makes"},
+    {"invocations", VALUE_INTEGER, false, "ids of one job"},
+    {"retries", VALUE_INTEGER, false, "runs of its own jobs"},
+    {"priority", VALUE_INTEGER, false, "priority of its own jobs"},
+    {0},
+};
+
+static const struct member token_members[] = {
+    {"name", VALUE_TEXT, true, "of the tokens that count no other one has it"},
+    {"scopes", VALUE_LIST, true, "read, payload, enqueue, work, operate, admin"},
+    {"tenant", VALUE_TEXT, false, "nothing of other tenants is in sight"},
+    {"handlers", VALUE_LIST, false, "nothing of other handlers is in sight"},
+    {"rate", VALUE_TEXT, false, "requests at most, such as `100/PT1S`"},
+    {"expires", VALUE_TEXT, false, "a span from now, or an instant: it counts until then"},
+    {0},
+};
+
 static const struct member fetch_members[] = {
     {"worker", VALUE_TEXT, true, "its name"},
     {"topics", VALUE_LIST, true, "names, or objects with `topic` and `lock`"},
@@ -225,6 +257,72 @@ static const struct member work_extend_members[] = {
 
 static const struct member work_release_members[] = {TOKEN, {0}};
 
+/* ---- answers that are no rows ---- */
+
+static const struct member created_told[] = {
+    {"id", VALUE_INTEGER, false, "of the job"},
+    {"outcome", VALUE_TEXT, false, "`created`, `kept` or `replaced`"},
+    {"items", VALUE_LIST, false, "the same of each job of a list"},
+    {0},
+};
+
+static const struct member verb_told[] = {
+    {"touched", VALUE_INTEGER, true, "how many it was done to"},
+    {"batch", VALUE_INTEGER, false, "that does it"},
+    {"jobs", VALUE_LIST, false, "ids of jobs that it has made"},
+    {"held", VALUE_OBJECT, false, "what is suspended for another reason, too"},
+    {"stuck", VALUE_OBJECT, false, "runs that nothing can end"},
+    {0},
+};
+
+static const struct member order_told[] = {
+    {"instance", VALUE_INTEGER, false, "that it was done to, or has begun"},
+    {"job", VALUE_INTEGER, false, "that does it"},
+    {"kept", VALUE_FLAG, false, "the message waits for a receiver"},
+    {"told", VALUE_ANY, false, "what a trial says, or which instances"},
+    {"lines", VALUE_LIST, false, "what handlers have printed"},
+    {0},
+};
+
+static const struct member count_told[] = {{"count", VALUE_INTEGER, true, "how many"}, {0}};
+
+static const struct member stack_told[] = {
+    {"stack", VALUE_ANY, true, "the traceback; null: it has not failed"}, {0}};
+
+static const struct member fetch_told[] = {
+    {"jobs", VALUE_LIST, true, "with `payload` or `variables`, `token` and `lock_expiration`"},
+    {0},
+};
+
+static const struct member settle_told[] = {
+    {"outcomes", VALUE_LIST, true, "for each what it was, with a `code` if it is refused"},
+    {"jobs", VALUE_LIST, false, "what `fetch` has given"},
+    {0},
+};
+
+static const struct member verdict_told[] = {
+    {"id", VALUE_INTEGER, true, "of the job"},
+    {"outcome", VALUE_TEXT, true, "as the path says"},
+    {0},
+};
+
+static const struct member execution_told[] = {
+    {"result", VALUE_ANY, true, "what the handler has returned"}, {0}};
+
+static const struct member batch_told[] = {
+    {"id", VALUE_INTEGER, true, "of the batch"},
+    {"ids", VALUE_INTEGER, true, "how many it has"},
+    {0},
+};
+
+static const struct member token_told[] = {
+    {"name", VALUE_TEXT, true, "as it came"},
+    {"token", VALUE_TEXT, true, "what the caller shows; nothing else ever says it"},
+    {0},
+};
+
+static const struct member revoked_told[] = {{"revoked", VALUE_FLAG, true, "true"}, {0}};
+
 /* ---- the table ---- */
 
 #define LIST(url, kind, sentence)                                                                  \
@@ -262,18 +360,31 @@ static const struct member work_release_members[] = {TOKEN, {0}};
     {                                                                                              \
         .method = "POST", .path = url, .says = sentence, .scope = SCOPE_OPERATE,                   \
         .worker = BY_WALKER, .run = order_verb, .asks = ASK_KINDS, .body = BODY_MAYBE,             \
-        .verbs = true, .target = on                                                                \
+        .told = verb_told, .verbs = true, .target = on                                             \
     }
 #define ORDER(url, may, kind, named, content, keys, sentence)                                      \
     {                                                                                              \
         .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
         .run = order_process, .asks = ASK_KINDS, .body = content, .members = keys, .order = kind,  \
-        .key = named                                                                               \
+        .key = named, .told = order_told                                                           \
     }
-#define WORK(url, function, kind, keys, sentence)                                                  \
+#define WORK(url, function, kind, keys, answer, sentence)                                          \
     {                                                                                              \
         .method = "POST", .path = url, .says = sentence, .scope = SCOPE_WORK, .worker = BY_WALKER, \
-        .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT, .members = keys, .key = kind      \
+        .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT, .members = keys, .key = kind,     \
+        .told = answer                                                                             \
+    }
+
+#define DO(url, may, function, content, keys, answer, sentence)                                    \
+    {                                                                                              \
+        .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
+        .run = function, .asks = ASK_KINDS, .body = content, .members = keys, .told = answer       \
+    }
+#define MAKE(url, may, function, keys, answer, sentence)                                           \
+    {                                                                                              \
+        .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
+        .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT, .members = keys, .told = answer,  \
+        .makes = true                                                                              \
     }
 
 const struct route routes[] = {
@@ -285,6 +396,7 @@ const struct route routes[] = {
      .run = create_jobs,
      .asks = ASK_KINDS,
      .body = BODY_JOBS,
+     .told = created_told,
      .keyed = true},
     LIST("/v1/jobs", ASK_JOBS, "Lists jobs."),
     {.method = "GET",
@@ -294,26 +406,35 @@ const struct route routes[] = {
      .worker = BY_READER,
      .run = answer_count,
      .asks = ASK_JOBS,
-     .lists = true},
+     .lists = true,
+     .told = count_told},
     ASK("/v1/jobs/{id}", ASK_JOB, answer_job, "Shows a job."),
     ASK("/v1/jobs/{id}/why", ASK_WHY, answer_thing, "Says what a job waits for."),
-    ASK("/v1/jobs/{id}/stack", ASK_JOB, answer_stack,
-        "Shows the traceback of a job's last failure."),
+    {.method = "GET",
+     .path = "/v1/jobs/{id}/stack",
+     .says = "Shows the traceback of a job's last failure.",
+     .scope = SCOPE_READ,
+     .worker = BY_READER,
+     .run = answer_stack,
+     .asks = ASK_JOB,
+     .told = stack_told},
     LIST_OF("/v1/jobs/{id}/attempts", ASK_LOG, "job", "Lists what the log has of a job."),
     LIST_OF("/v1/jobs/{id}/lines", ASK_LOG, "job",
             "Lists the runs of a job, whose `lines` are what it has printed."),
     WORK("/v1/jobs/{id}/complete", answer_settle_one, "complete", work_complete_members,
-         "A worker has done a job."),
-    WORK("/v1/jobs/{id}/fail", answer_settle_one, "fail", work_fail_members,
+         verdict_told, "A worker has done a job."),
+    WORK("/v1/jobs/{id}/fail", answer_settle_one, "fail", work_fail_members, verdict_told,
          "A worker could not do a job."),
-    WORK("/v1/jobs/{id}/bpmn_error", answer_settle_one, "error", work_error_members,
+    WORK("/v1/jobs/{id}/bpmn_error", answer_settle_one, "error", work_error_members, verdict_told,
          "A worker throws a BPMN error at an activity."),
-    WORK("/v1/jobs/{id}/snooze", answer_settle_one, "snooze", work_snooze_members,
+    WORK("/v1/jobs/{id}/snooze", answer_settle_one, "snooze", work_snooze_members, verdict_told,
          "A worker puts a job off."),
-    WORK("/v1/jobs/{id}/extend", answer_settle_one, "extend", work_extend_members,
+    WORK("/v1/jobs/{id}/extend", answer_settle_one, "extend", work_extend_members, verdict_told,
          "A worker keeps a job longer."),
-    WORK("/v1/jobs/{id}/release", answer_settle_one, "release", work_release_members,
+    WORK("/v1/jobs/{id}/release", answer_settle_one, "release", work_release_members, verdict_told,
          "A worker gives a job back."),
+    DO("/v1/jobs/{id}/execute", SCOPE_OPERATE, order_execution, BODY_MAYBE, execute_members,
+       execution_told, "Runs a job by hand, here; the answer has its result."),
     {.method = "POST",
      .path = "/v1/jobs/{id}/{verb}",
      .says = "Does a verb to a job.",
@@ -322,12 +443,14 @@ const struct route routes[] = {
      .run = order_verb,
      .asks = ASK_KINDS,
      .body = BODY_MAYBE,
+     .told = verb_told,
      .verbs = true,
      .target = TARGET_JOBS,
      .matched = true},
     VERBS("/v1/jobs/{verb}", TARGET_JOBS, "Does a verb to jobs: those of `ids`, or of `query`."),
-    WORK("/v1/fetch", answer_fetch, NULL, fetch_members, "Locks jobs for a worker outside."),
-    WORK("/v1/settle", answer_settle, NULL, settle_members,
+    WORK("/v1/fetch", answer_fetch, NULL, fetch_members, fetch_told,
+         "Locks jobs for a worker outside."),
+    WORK("/v1/settle", answer_settle, NULL, settle_members, settle_told,
          "Takes back what a worker has done, and fetches its next jobs."),
 
     LIST("/v1/definitions", ASK_DEFINITIONS, "Lists definitions."),
@@ -338,6 +461,8 @@ const struct route routes[] = {
           "Does a verb to an instance: of plain jobs by its key, of a process by its id."),
     VERBS("/v1/instances/{verb}", TARGET_INSTANCE, "Does a verb to the instance in the body."),
     LIST("/v1/batches", ASK_BATCHES, "Lists batches."),
+    MAKE("/v1/batches", SCOPE_OPERATE, create_batch, batch_members, batch_told,
+         "Makes a batch: one operation for many ids."),
     ASK("/v1/batches/{id}", ASK_BATCH, answer_thing, "Shows a batch."),
     VERBS("/v1/batches/{id}/{verb}", TARGET_BATCH, "Does a verb to a batch."),
     LIST("/v1/incidents", ASK_INCIDENTS, "Lists incidents."),
@@ -378,6 +503,10 @@ const struct route routes[] = {
      .run = answer_list,
      .asks = ASK_TOKENS,
      .lists = true},
+    MAKE("/v1/tokens", SCOPE_ADMIN, create_token, token_members, token_told,
+         "Makes a token; its answer alone has it."),
+    DO("/v1/tokens/{name}/revoke", SCOPE_ADMIN, revoke_token, BODY_NONE, NULL, revoked_told,
+       "From now on a token counts no more."),
     ASK("/v1/stats", ASK_STATS, answer_thing, "Counts what the store has."),
     ASK("/v1/gaps", ASK_GAPS, answer_all, "Lists unserved jobs."),
     ASK("/v1/retries", ASK_RETRIES, answer_thing, "Counts jobs that wait for another run."),

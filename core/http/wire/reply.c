@@ -51,21 +51,35 @@ const char *reply_reason(int status) {
     return known(status) ? statuses[row_of(status)].reason : "Answer";
 }
 
-void reply_problem(struct exchange *exchange, int status, const char *detail) {
-    const char *code = known(status) ? statuses[row_of(status)].code : NULL;
+static void add_member(struct text *text, const char *name, const char *value) {
+    text_add(text, ",\"%s\":", name);
+    if (value)
+        json_add_text(text, value, strlen(value));
+    else
+        text_add(text, "null");
+}
+
+void reply_problem_of(struct exchange *exchange, int status, const char *code, const char *detail,
+                      const char *field) {
     struct text text = {0};
-    code = code ? code : "failed";
-    text_add(&text, "{\"type\":\"/problems/%s\",\"title\":\"%s\",\"status\":%d,\"detail\":", code,
+    text_add(&text, "{\"type\":\"/problems/%s\",\"title\":\"%s\",\"status\":%d", code,
              reply_reason(status), status);
-    json_add_text(&text, detail, strlen(detail));
-    text_add(&text, ",\"code\":\"%s\"}", code);
+    add_member(&text, "detail", detail);
+    add_member(&text, "code", code);
+    add_member(&text, "field", field);
+    text_add(&text, "}");
     if (text.failed)
         text_clear(&text);
     free(exchange->text);
     exchange->status = status;
-    exchange->type = "application/problem+json";
+    exchange->type = PROBLEM_TYPE;
     exchange->text = text.data;
     exchange->text_length = text.data ? text.size : 0;
+}
+
+void reply_problem(struct exchange *exchange, int status, const char *detail) {
+    const char *code = known(status) ? statuses[row_of(status)].code : NULL;
+    reply_problem_of(exchange, status, code ? code : "failed", detail, NULL);
 }
 
 /* ---- on the wire ---- */

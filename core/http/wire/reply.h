@@ -8,7 +8,12 @@
 /* "Not Found" for 404; never NULL. */
 const char *reply_reason(int status);
 
-/* Answers with a problem, whose code follows from the status. `detail` is a sentence. */
+#define PROBLEM_TYPE "application/problem+json"
+
+/* Answers with a problem. `detail` is a sentence; `field`: whose value is wrong, or NULL. */
+void reply_problem_of(struct exchange *exchange, int status, const char *code, const char *detail,
+                      const char *field);
+/* The same with the code that follows from the status. */
 void reply_problem(struct exchange *exchange, int status, const char *detail);
 
 /* Appends the head of an answer; `now` is its date. `closes`: the connection ends behind it. */

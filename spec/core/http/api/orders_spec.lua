@@ -174,6 +174,17 @@ describe("an order over HTTP", function()
     assert.equal(404, ask("POST", "/v1/tasks/7777/complete").status)
   end)
 
+  it("runs a job by hand", function()
+    local work, fail = job "work", job "fail"
+    local done = ask("POST", "/v1/jobs/" .. work .. "/execute")
+    assert.same({ 200, json.null }, { done.status, done.body.result })
+    assert.equal(404, ask("GET", "/v1/jobs/" .. work).status)
+    local failed = ask("POST", "/v1/jobs/" .. fail .. "/execute", { force = true })
+    assert.same({ 500, "failed" }, { failed.status, failed.body.code })
+    assert.matches("no luck", failed.body.detail)
+    assert.equal(404, ask("POST", "/v1/jobs/7777/execute").status)
+  end)
+
   it("counts what it would do, and does what is as it was seen alone", function()
     local id = job "work"
     local at = "/v1/jobs/" .. id

@@ -86,7 +86,7 @@ describe("a question over HTTP", function()
       { "GET", "/v1/job" }, { "PUT", "/v1/jobs" }, { "GET", "/v1/jobs?fields=idd" },
       { "GET", "/v1/jobs?suspended=maybe" }, { "GET", "/v1/jobs?limit=1&limit=2" },
     })
-    assert.same({ type = "/problems/invalid", title = "Bad request", status = 400,
+    assert.same({ type = "/problems/invalid", title = "Bad Request", status = 400,
       detail = 'unknown parameter "stat" (did you mean "state"?)', code = "invalid",
       field = json.null }, answers[1].body)
     assert.equal("application/problem+json", answers[1].type)
