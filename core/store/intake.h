@@ -13,6 +13,7 @@
 struct store_intake {
     int64_t id;         /* 0: none */
     int64_t next, last; /* ids that it has not given yet */
+    bool bare;          /* its jobs have no more than a payload, as far as they are written */
 };
 
 /* Begins one for at most `count` jobs. In a transaction of its own. */

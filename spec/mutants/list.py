@@ -268,9 +268,9 @@ MUTANTS = [
     {"name": "all-plain", "by": "spec/core/store/sqlite/turn/unread_contract",
      "breaks": "jobs are locked unread whose rows decide whether they may be taken",
      "changes": [("core/store/rules/record/bulk.c", """
-        return number_if(place_is_plain(job), 1);
+        return number_if(place_plain(job) != 0, place_plain(job));
 """, """
-        return number_if(true, 1);
+        return number_if(true, PLACE_PLAIN);
 """)]},
     {"name": "unread-forgotten", "by": "spec/core/store/sqlite/turn/unread_contract",
      "breaks": "what could not be read stays locked and never runs",

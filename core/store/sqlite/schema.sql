@@ -56,7 +56,8 @@ CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS N
 
 CREATE TABLE ready(       -- rank = ~priority
   stream INT, rank INT, place INT, id INT, lane INT,
-  plain INT,              -- 1: nothing in its row decides whether it may be taken
+  plain INT,              -- 1: nothing in its row decides whether it may be taken; 2: nor has it
+                          -- more than a payload, retries and the date of its creation
   PRIMARY KEY(stream, rank, place, id)) WITHOUT ROWID, STRICT;
 CREATE TABLE timer(       -- future dates, retry delays
   due INT, id INT, stream INT, rank INT, lane INT,

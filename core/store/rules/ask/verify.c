@@ -36,6 +36,11 @@ static const struct verify_rule rules[] = {
      " AND (j.due IS NOT NULL OR j.repeat IS NOT NULL OR j.batch IS NOT NULL OR j.crashes<>0"
      " OR j.lane IS NOT NULL OR j.instance_id IS NOT NULL) LIMIT 100",
      "job", "is plain by its place, and not by its row"},
+    {"SELECT r.id FROM ready r JOIN job j ON j.id=r.id WHERE r.plain=2"
+     " AND (coalesce(j.lane_key, j.instance, j.root, j.activity, j.tenant, j.unique_key,"
+     " j.schedule, j.message, j.term) IS NOT NULL OR j.execution IS NOT NULL OR j.attempt<>1)"
+     " LIMIT 100",
+     "job", "is bare by its place, and not by its row"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked) p JOIN job j ON j.id=p.id WHERE j.retries=0 OR j.suspended<>0"
      " LIMIT 100",

@@ -146,6 +146,7 @@ static bool create_written(struct store *store, struct job_spec *spec,
         .created = now,
         .retries = job->retries,
         .suspended = job->suspended,
+        .plain = place_plain(job),
     };
     if (!fair_share_place_new(store, job, &row.place, error) || !CRASH_POINT("create_begun") ||
         !backlog_move(store, job->stream, job->lane_id, 1, error))

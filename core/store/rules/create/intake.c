@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/place/backlog.h"
+#include "store/rules/place/places.h"
 
 enum { REMOVE_ROWS = 1000 };
 
@@ -23,7 +24,7 @@ static bool begin_row(struct store *store, struct store_intake *intake, int64_t 
 bool store_intake_begin(struct store *store, struct store_intake *intake, int64_t count,
                         time_ms now, struct error *error) {
     bool own = false;
-    *intake = (struct store_intake){0};
+    *intake = (struct store_intake){.bare = true};
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     if (unit_end(store, own, begin_row(store, intake, count, now, error), error))
@@ -42,6 +43,8 @@ static bool intake_add(struct store *store, struct store_intake *intake, struct 
     store->intake = intake;
     bool done = store_create(store, specs, 0, now, error) && CRASH_POINT("intake_added");
     store->intake = NULL;
+    for (struct job_spec *spec = specs; spec; spec = spec->next)
+        intake->bare = intake->bare && place_plain(&spec->job) == PLACE_BARE;
     return done;
 }
 
@@ -137,11 +140,14 @@ bool intake_remove(struct store *store, struct intake *intake, bool *more, struc
            rows_remove(store, intake, to, error) && intake_advance(store, intake, to, *more, error);
 }
 
-static bool step(struct store *store, int64_t id, bool *more, time_ms now, struct error *error) {
+static bool step(struct store *store, const struct store_intake *of, bool *more, time_ms now,
+                 struct error *error) {
     struct intake intake;
-    return intake_load(store, id, &intake, error) &&
-           (intake.released ? intake_place(store, &intake, more, now, error)
-                            : intake_remove(store, &intake, more, error));
+    if (!intake_load(store, of->id, &intake, error))
+        return false;
+    intake.bare = of->bare;
+    return intake.released ? intake_place(store, &intake, more, now, error)
+                           : intake_remove(store, &intake, more, error);
 }
 
 bool store_intake_step(struct store *store, const struct store_intake *intake, bool *more,
@@ -149,11 +155,11 @@ bool store_intake_step(struct store *store, const struct store_intake *intake, b
     bool own = false;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    return unit_end(store, own, step(store, intake->id, more, now, error), error);
+    return unit_end(store, own, step(store, intake, more, now, error), error);
 }
 
 bool store_intake_release(struct store *store, const struct store_intake *intake, bool *more,
                           time_ms now, struct error *error) {
     return db_run(&store->db, error, "UPDATE intake SET released=1 WHERE id=?1", "i", intake->id) &&
-           CRASH_POINT("intake_released") && step(store, intake->id, more, now, error);
+           CRASH_POINT("intake_released") && step(store, intake, more, now, error);
 }

@@ -9,6 +9,7 @@
 struct intake {
     int64_t id, reached, last, removed;
     bool released;
+    bool bare; /* all of its jobs are (place_plain); not known of another program's */
 };
 
 /* ERROR_CONFLICT: it is gone. */

@@ -72,6 +72,6 @@ bool intake_place(struct store *store, const struct intake *intake, bool *more, 
     bool single = one_by_one(store);
     return intake_reach(store, intake, single ? SINGLE_ROWS : PLACE_ROWS, &to, more, error) &&
            (single ? place_each(store, intake->reached, to, now, error)
-                   : place_released(store, intake->reached, to, now, error)) &&
+                   : place_released(store, intake->reached, to, intake->bare, now, error)) &&
            CRASH_POINT("intake_placed") && intake_advance(store, intake, to, *more, error);
 }

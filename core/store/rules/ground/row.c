@@ -35,9 +35,8 @@ static void row_rest(struct store *store, struct row *row, struct job *job) {
         row_failed(row, job);
 }
 
-static void row_whole(struct store *store, struct row *row, const struct catalog_stream *stream,
-                      struct job *job) {
-    *job = (struct job){
+static struct job row_of_stream(const struct catalog_stream *stream) {
+    return (struct job){
         .definition = stream->definition->id,
         .deployment = stream->deployment,
         .type = stream->type,
@@ -45,6 +44,11 @@ static void row_whole(struct store *store, struct row *row, const struct catalog
         .category = stream->category,
         .topic = stream->topic,
     };
+}
+
+static void row_whole(struct store *store, struct row *row, const struct catalog_stream *stream,
+                      struct job *job) {
+    *job = row_of_stream(stream);
     row_rest(store, row, job);
 }
 
@@ -74,6 +78,28 @@ void row_read_any(struct store *store, struct row *row, struct job *job) {
 
 bool row_missing(struct store *store, int64_t id, struct error *error) {
     return row_damaged(store, id, "a place and no row", error);
+}
+
+bool row_read_bare(struct store *store, struct row *row, struct job *job, struct error *error) {
+    if (row_null(row, BARE_STREAM))
+        return row_missing(store, row_int(row, BARE_ID), error);
+    const struct catalog_stream *stream =
+        catalog_stream(&store->catalog, row_int(row, BARE_STREAM));
+    if (!stream)
+        return row_damaged(store, row_int(row, BARE_ID), "no definition", error);
+    *job = row_of_stream(stream);
+    job->id = row_int(row, BARE_ID);
+    job->stream = stream->id;
+    job->priority = ~row_int(row, BARE_RANK);
+    job->created = row_int(row, BARE_CREATED);
+    job->retries = row_int32(row, BARE_RETRIES);
+    job->rev = row_int(row, BARE_REV);
+    job->payload = row_blob(row, BARE_PAYLOAD, &job->payload_size);
+    job->attempt = 1;
+    job->due = job->lock_expiration = TIME_NONE;
+    job->suspect = suspects_has(store, job->id);
+    care_touch(store, job->id);
+    return true;
 }
 
 enum answer row_job(struct store *store, int64_t id, struct job **job, struct error *error) {

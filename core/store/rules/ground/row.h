@@ -25,6 +25,21 @@ enum {
 /* Fills `job` from a statement whose first columns are ROW_COLUMNS; texts are borrowed until the
  * next step. False: the row names a stream that does not exist (ERROR_DAMAGED). */
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error);
+/* The columns of a place r and its job j that tell all of a job that is bare by its place. */
+#define ROW_BARE "r.id, r.place, r.rank, r.plain, j.stream, j.rev, j.created, j.retries, j.payload"
+enum {
+    BARE_ID,
+    BARE_PLACE,
+    BARE_RANK,
+    BARE_PLAIN,
+    BARE_STREAM, /* NULL: its job has no row */
+    BARE_REV,
+    BARE_CREATED,
+    BARE_RETRIES,
+    BARE_PAYLOAD
+};
+/* The same from these. False: the job has no row, or no stream. */
+bool row_read_bare(struct store *store, struct row *row, struct job *job, struct error *error);
 /* The same for a question, which also shows a job without a definition: its handler is NULL. */
 void row_read_any(struct store *store, struct row *row, struct job *job);
 /* Says that a job whose place is there has no row; false (ERROR_DAMAGED). */
@@ -61,6 +76,7 @@ struct job_row {
     bool repeats;
     bool has_message;     /* it may have met conflicts */
     bool keyed;           /* it has a unique key, held unless it is dead */
+    int64_t plain;        /* of a new job: place_plain */
     int64_t token, owner; /* of its lock; 0: not locked */
 };
 
@@ -88,6 +104,16 @@ void row_unlock(struct store *store, int64_t id);
 /* What was read ahead of the job; NULL: nothing. For row_load. */
 const struct job_row *row_ahead(const struct store *store, int64_t id, bool placeless);
 extern const struct txn_hook row_hook;
+
+/* True if a new job leaves all columns to their defaults but its id, stream, priority, created,
+ * place, retries and payload, as most jobs do. */
+#define ROW_NO_TEXT(member, type, key, source, ...)                                                \
+    JOB_WRITTEN_##source(JOB_TEXTS_##type(!job->member &&))
+static inline bool row_is_short(const struct job *job) {
+    return JOB_FIELDS(ROW_NO_TEXT) job->due == TIME_NONE && !job->suspended && !job->exclusive &&
+           !job->batch && !job->instance_id && !job->execution;
+}
+#undef ROW_NO_TEXT
 
 /* The due date that a job gets where `due` was asked for: under ensure_due_date none is now. */
 time_ms row_due(const struct store *store, time_ms due, time_ms now);

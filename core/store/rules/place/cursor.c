@@ -1,6 +1,7 @@
 /* cursor.c - reads the ready jobs of one stream ahead. */
 #include "store/rules/place/cursor.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
 #include <stdlib.h>
 
@@ -56,6 +57,17 @@ static struct row *cursor_query_whole(struct store *store, const struct cursor *
                     "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank FROM ready r"
                     " LEFT JOIN job j ON j.id=r.id WHERE r.stream=?1"
                     " AND (r.rank, r.place, r.id)>(?2, ?3, ?4)"
+                    " ORDER BY r.rank, r.place, r.id LIMIT ?5",
+                    "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+}
+
+/* With what there is of jobs that are bare. */
+static struct row *cursor_query_bare(struct store *store, const struct cursor *cursor,
+                                     struct error *error) {
+    const struct head *head = &cursor->head;
+    return db_query(&store->db, error,
+                    "SELECT " ROW_BARE " FROM ready r LEFT JOIN job j ON j.id=r.id"
+                    " WHERE r.stream=?1 AND (r.rank, r.place, r.id)>(?2, ?3, ?4)"
                     " ORDER BY r.rank, r.place, r.id LIMIT ?5",
                     "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
 }
@@ -220,6 +232,37 @@ static bool cursor_rows(struct store *store, struct cursor *cursor, struct row *
     return step == NO;
 }
 
+static bool ahead_bare(struct store *store, struct row *row, struct ahead *ahead,
+                       struct error *error) {
+    struct job job;
+    if (!row_read_bare(store, row, &job, error))
+        return false;
+    *ahead = (struct ahead){
+        .head = {.rank = row_int(row, BARE_RANK), .place = row_int(row, BARE_PLACE), .id = job.id}};
+    return head_keep(store, &ahead->head, &job, &ahead->job, error);
+}
+
+/* The rows up to the first that is not bare: the page ends there, and the next ones are read whole.
+ * NO: the first row is that one. */
+static enum answer cursor_rows_bare(struct store *store, struct cursor *cursor,
+                                    struct error *error) {
+    struct row *row = cursor_query_bare(store, cursor, error);
+    enum answer step = row ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, row, error)) == YES) {
+        cursor->bare = row_int(row, BARE_PLAIN) == PLACE_BARE;
+        if (!cursor->bare || !ahead_bare(store, row, &cursor->read[cursor->count], error))
+            break;
+        cursor->count++;
+    }
+    if (step != YES)
+        return answer_not(step);
+    row_done(row);
+    if (cursor->bare)
+        return FAILED;
+    cursor->ask = cursor->count ? cursor->count : cursor->ask;
+    return cursor->count ? YES : NO;
+}
+
 /* A page of one stream, behind the head. */
 struct cursor_page {
     struct ready_page page; /* first */
@@ -251,6 +294,9 @@ static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
     enum page_rows rows = whole ? PAGE_JOBS : PAGE_PLACES;
     if (store->engine->sets && !cursor->level && !cursor->dated)
         return cursor_page(store, cursor, whole && store->laned ? PAGE_LANES : rows, error);
+    enum answer read = whole && cursor->bare ? cursor_rows_bare(store, cursor, error) : NO;
+    if (read != NO)
+        return read == YES;
     struct row *row =
         whole ? cursor_query_whole(store, cursor, error) : cursor_query(store, cursor, error);
     return cursor_rows(store, cursor, row, rows, error);
@@ -355,13 +401,14 @@ enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t ran
                        " rank BETWEEN ?2 AND ?3" DATED " ORDER BY rank, place, id LIMIT 1",
                        "iii", cursor->stream, rank, rank_max)
             : db_query(&store->db, error,
-                       "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                       "SELECT rank, place, id, lane, plain FROM ready WHERE stream=?1 AND"
                        " rank>=?2 ORDER BY rank, place, id LIMIT 1",
                        "ii", cursor->stream, rank);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
     cursor->head = cursor_head(row);
+    cursor->bare = !cursor->dated && !cursor->level && row_int(row, 4) == PLACE_BARE;
     row_done(row);
     return cursor->head.rank <= rank_max;
 }

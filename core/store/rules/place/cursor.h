@@ -30,6 +30,7 @@ struct cursor {
     bool paced;   /* its definition has a rate */
     bool limited; /* it has a limit */
     bool unread;  /* what comes is plain, as far as is known: rows are not read along */
+    bool bare;    /* what comes is bare (place_plain), as far as is known */
     struct head head;
     struct job *job;    /* the head's, if it was read along; owned */
     struct ahead *read; /* read ahead, NULL at first */

@@ -16,11 +16,17 @@ void place_ready_later(struct store *store, const struct place_key *key) {
     store->placed++;
 }
 
-static bool place_ready(struct store *store, const struct place_key *key, struct error *error) {
-    place_ready_later(store, key);
+static struct place_key row_key(const struct job_row *row) {
+    return (struct place_key){row->stream, ~row->priority, row->place, row->id, row->lane};
+}
+
+static bool place_ready(struct store *store, const struct job_row *row, struct error *error) {
+    const struct place_key key = row_key(row);
+    place_ready_later(store, &key);
     return db_run(&store->db, error,
-                  "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", key->stream, key->rank, key->place, key->id, key->lane);
+                  "INSERT INTO ready(stream, rank, place, id, lane, plain)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+                  "iiiizz", key.stream, key.rank, key.place, key.id, key.lane, row->plain);
 }
 
 static bool place_timer(struct store *store, const struct job_row *row, struct error *error) {
@@ -44,10 +50,6 @@ bool place_take_parked(struct store *store, const struct place_key *key, struct 
                   "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
 }
 
-static struct place_key row_key(const struct job_row *row) {
-    return (struct place_key){row->stream, ~row->priority, row->place, row->id, row->lane};
-}
-
 static bool row_waits(const struct job_row *row, time_ms now) {
     return row->due != TIME_NONE && row->due > now;
 }
@@ -59,8 +61,7 @@ bool place_row(struct store *store, const struct job_row *row, time_ms now, stru
         return true;
     if (row_waits(row, now))
         return place_timer(store, row, error);
-    const struct place_key key = row_key(row);
-    return place_ready(store, &key, error);
+    return place_ready(store, row, error);
 }
 
 bool place_row_later(struct store *store, const struct job_row *row, time_ms now) {
@@ -130,18 +131,32 @@ static enum answer released_to_few(struct store *store, int64_t from, int64_t to
     " SELECT stream, ~priority, place, id, nullif(lane, 0), " RELEASED_PLAIN " FROM job"           \
     " WHERE id>?1 AND id<=?2 AND (due IS NULL OR due<=?3)"
 
-bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
-                    struct error *error) {
+/* The same of jobs that all are bare. */
+#define RELEASED_BARE                                                                              \
+    "INSERT INTO ready(stream, rank, place, id, plain)"                                            \
+    " SELECT stream, ~priority, place, id, 2 FROM job WHERE id>?1 AND id<=?2"
+
+static bool released_ready(struct store *store, int64_t from, int64_t to, bool bare, time_ms now,
+                           struct error *error) {
     enum answer few = released_to_few(store, from, to, error);
     if (few == FAILED)
         return false;
+    if (bare)
+        return db_run(&store->db, error,
+                      few == YES ? RELEASED_BARE : RELEASED_BARE " ORDER BY 1, 2, 3, 4", "ii", from,
+                      to);
+    return db_run(&store->db, error, few == YES ? RELEASED : RELEASED " ORDER BY 1, 2, 3, 4", "iii",
+                  from, to, now);
+}
+
+bool place_released(struct store *store, int64_t from, int64_t to, bool bare, time_ms now,
+                    struct error *error) {
     store->ring.everybody = true;
     store->timer = TIME_NONE;
     capacity_blind(store);
     store->placed += to - from;
-    return db_run(&store->db, error, few == YES ? RELEASED : RELEASED " ORDER BY 1, 2, 3, 4", "iii",
-                  from, to, now) &&
-           (db_changes(&store->db) == to - from ||
+    return released_ready(store, from, to, bare, now, error) &&
+           (bare || db_changes(&store->db) == to - from ||
             db_run(&store->db, error,
                    "INSERT INTO timer(due, id, stream, rank, lane)"
                    " SELECT due, id, stream, ~priority, nullif(lane, 0) FROM job"

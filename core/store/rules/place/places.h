@@ -25,11 +25,15 @@ struct place_key {
 /* The most bytes of payload that a plain job has: many of them may be locked before their rows are
  * read. */
 #define PLAIN_PAYLOAD 4096
-/* True if nothing in the row of a new job decides whether it may be taken: its place says all. Any
- * change of its place forgets this. */
-static inline bool place_is_plain(const struct job *job) {
-    return job->due == TIME_NONE && !job->repeat && !job->batch && !job->exclusive &&
-           !job->instance_id && job->payload_size <= PLAIN_PAYLOAD;
+/* What the place of a new job says of its row. Any change of its place forgets this. 1: nothing in
+ * the row decides whether it may be taken. 2: nor has it more than a payload, retries and the date
+ * of its creation. */
+enum { PLACE_PLAIN = 1, PLACE_BARE };
+static inline int64_t place_plain(const struct job *job) {
+    if (job->due != TIME_NONE || job->repeat || job->batch || job->exclusive || job->instance_id ||
+        job->payload_size > PLAIN_PAYLOAD)
+        return 0;
+    return row_is_short(job) ? PLACE_BARE : PLACE_PLAIN;
 }
 
 /* Puts an unlocked job where its row says: into ready or timer, or nowhere: dead or suspended. A
@@ -52,8 +56,9 @@ bool place_due(struct store *store, time_ms due, int64_t id, int *count, struct 
 bool place_due_row(struct store *store, const struct job_row *row, struct error *error);
 /* Takes a job out of all places, whatever its row says, and its lock away. */
 bool place_drop(struct store *store, int64_t id, struct error *error);
-/* Puts released rows of the ids behind `from` up to `to` into ready or timer. */
-bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
+/* Puts released rows of the ids behind `from` up to `to` into ready or timer; bare: as all of them
+ * are (place_plain). */
+bool place_released(struct store *store, int64_t from, int64_t to, bool bare, time_ms now,
                     struct error *error);
 
 /* Takes a job out of `ready`. db_changes: 0 it was not there. */

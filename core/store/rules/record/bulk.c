@@ -71,7 +71,7 @@ static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column
     case BULK_LANE:
         return number_if(job->exclusive, job->lane_id);
     case BULK_PLAIN:
-        return number_if(place_is_plain(job), 1);
+        return number_if(place_plain(job) != 0, place_plain(job));
     case BULK_SPOT:
         return number_if(!row->parked, row->spot);
     case BULK_STARTED:
@@ -122,15 +122,6 @@ static bool bulk_write(struct store *store, struct bulk *bulk, enum bulk_kind ki
 }
 
 /* ---- new jobs ---- */
-
-#define NO_TEXT(member, type, key, source, ...)                                                    \
-    JOB_WRITTEN_##source(JOB_TEXTS_##type(!job->member &&))
-
-/* True if the job leaves the other columns to their defaults, as most jobs do. */
-static bool row_is_short(const struct job *job) {
-    return JOB_FIELDS(NO_TEXT) job->due == TIME_NONE && !job->suspended && !job->exclusive &&
-           !job->batch && !job->execution;
-}
 
 /* The transaction goes with any error: nothing need be kept to undo one statement alone. */
 static bool flush_jobs(struct store *store, struct error *error) {
