@@ -84,6 +84,12 @@ static void create_fill(struct store *store, struct job_spec *spec,
 static bool create_row(struct store *store, const struct job *job, time_ms place,
                        struct error *error) {
     int64_t lane = job->exclusive ? job->lane_id : TIME_NONE; /* bound as NULL */
+    if (row_is_short(job))
+        return db_run(&store->db, error,
+                      "INSERT INTO job(id, stream, priority, created, place, retries, payload)"
+                      " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                      "iiiiinb", job->id, job->stream, job->priority, job->created, place,
+                      (int)job->retries, job->payload, job->payload_size);
     return db_run(
         &store->db, error,
         "INSERT INTO job(" JOB_FIELDS(COLUMN) "place, lane) VALUES(" JOB_FIELDS(MARK) "?, ?)",

@@ -86,10 +86,12 @@ bool meta_answer(struct store *store, struct row *rows, struct error *error) {
     meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = meta->ended = 0;
     meta->timeline = 0;
     enum answer step = NO;
-    while ((step = db_step(&store->db, rows, error)) == YES)
+    while ((step = db_step(&store->db, rows, error)) == YES) {
+        const char *key = row_text(rows, 0);
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-            if (strcmp(row_text(rows, 0), fields[i].key) == 0)
+            if (strcmp(key, fields[i].key) == 0)
                 *fields[i].value = row_int(rows, 1);
+    }
     store->stored = *meta;
     store->incidents = store->lines = store->kept = -1;
     store->timer = TIME_NONE;
