@@ -134,6 +134,17 @@ bool bulk_table_attach(struct bulk *bulk, struct db *db, const char *name, struc
 #define MORE "result, due, batch"
 #define INSERT_ENDED "INSERT OR FAIL INTO ended(" ENDED
 
+/* True if the locks are of one owner, and have neither lanes nor ends of their own, as most. */
+static bool locks_are_short(const struct bulk *bulk) {
+    const int64_t owner = bulk->rows[bulk->from].job->owner;
+    for (size_t i = bulk->from; i < bulk->to; i++) {
+        const struct job *job = bulk->rows[i].job;
+        if (job->lane_id || job->until || job->owner != owner)
+            return false;
+    }
+    return true;
+}
+
 /* Columns that are not named cost nothing, and most jobs need few. */
 bool bulk_table_write(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                       struct error *error) {
@@ -154,7 +165,11 @@ bool bulk_table_write(struct store *store, struct bulk *bulk, enum bulk_kind kin
         [BULK_ENDED_LANE] = INSERT_ENDED ", lane_key) SELECT " ENDING ", lane_key FROM endings",
         [BULK_ENDED_WHOLE] = INSERT_ENDED ", " MORE ", " BELONGS ") SELECT " ENDING ", " MORE
                                           ", " BELONGS_TO " FROM endings"};
-    (void)bulk; /* the tables read it */
+    if (kind == BULK_LOCKED && locks_are_short(bulk)) /* the tables read the rest */
+        return db_run(&store->db, error,
+                      "INSERT OR FAIL INTO locked(id, token, owner, stream)"
+                      " SELECT id, token, ?1, stream FROM bulk",
+                      "i", bulk->rows[bulk->from].job->owner);
     return db_run(&store->db, error, sql[kind], "");
 }
 
