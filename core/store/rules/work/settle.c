@@ -158,9 +158,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     if (!row_fail(store, row, outcome->message ? message : NULL, outcome->failed_activity, error) ||
         !settle_calm(store, outcome->job, error))
         return false;
-    bool died = row->retries == 0 && outcome->reason == REASON_WORKER_DIED;
-    if ((died && !incident_open(store, row, INCIDENT_WORKER_DIED, now, error)) ||
-        (!outcome->told && !tell_failure(store, outcome, row->retries, now, error)))
+    if (!outcome->told && !tell_failure(store, outcome, row->retries, now, error))
         return false;
     CRASH_POINT("settle_failed");
     return incident_place(store, row, now, error);
