@@ -145,6 +145,20 @@ static void behind(struct contract *c) {
     job_free(job);
 }
 
+/* The end of one turn and of a second that says how many had ended before it, in one transaction.
+ */
+static void behind_together(struct contract *c) {
+    static struct body body;
+    EXPECT(begin_body(c, &body, FEW));
+    struct job *jobs = take(c, 2);
+    EXPECT(jobs && store_begin(c->store, STORE_TURN, &c->error));
+    int first = end_turn(c, &body, jobs, 0);
+    int none = end_turn(c, &body, jobs->next, 1), one = end_turn(c, &body, jobs->next, 2);
+    job_free_list(jobs);
+    EXPECT(store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error));
+    EXPECT(first == SETTLED && none == SETTLED_BEHIND && one == SETTLED && ended(c) == 2);
+}
+
 /* ---- the end ---- */
 
 /* A unit of the instance closes the body, and leaves a task. */
@@ -239,6 +253,7 @@ int main(void) {
     static const struct check checks[] = {
         {"turns that have ended are counted, and the last one orders what leaves the body", counts},
         {"a turn is behind another change to it, and behind a count that it has read", behind},
+        {"a count that was read is behind the ends of its own transaction", behind_together},
         {"a turn of a closed body is behind", closes},
         {"the turns of a closed body go a page at a time, with what waits for them", clears},
         {"a turn of a large body costs what one of a small body does", costs}};

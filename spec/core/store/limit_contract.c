@@ -37,6 +37,10 @@ static bool is_short(const void *arg, int64_t definition) {
     return true;
 }
 
+static bool is_long(const void *arg, int64_t definition) {
+    return !is_short(arg, definition);
+}
+
 /* What runs one after the other: its jobs that are left. */
 static struct item {
     struct job *jobs;
@@ -316,6 +320,33 @@ static void extended(struct contract *c) {
     EXPECT(before == 1 && after == 1);
 }
 
+/* The run of a job that was given up, or that ends after all. */
+static int end_run(struct contract *c, const struct job *job, bool gives_up) {
+    static char at[] = "handlers/work.lua:3", stuck[] = "does not end";
+    struct outcome end = {.kind = OUTCOME_FAILURE, .reason = REASON_TIMEOUT};
+    struct job *copy = job_copy(job);
+    if (!copy)
+        return -1;
+    end.stuck = gives_up ? at : NULL;
+    end.message = stuck;
+    end.outlived = !gives_up;
+    return settle(c, c->store, copy, end, NOW);
+}
+
+static void stuck(struct contract *c) {
+    struct acquire one = brief(1);
+    one.horizon.brief = is_long;
+    EXPECT(deploy(c, 0, 1) && make(c, "work", 0, 3));
+    struct job *job = take(c, c->store, &one);
+    EXPECT(job && !job->next && end_run(c, job, true) == SETTLED);
+    EXPECT(take(c, c->store, &one) == NULL);
+    EXPECT(end_run(c, job, false) == SETTLED_STALE);
+    job_free(job);
+    job = take(c, c->store, &one);
+    EXPECT(job && !job->next);
+    job_free(job);
+}
+
 static const struct check checks[] = {
     {"no more runs are on than the limit allows, on random histories", many},
     {"a limit that comes and goes leaves no run that counts for ever", many_changes},
@@ -323,6 +354,7 @@ static const struct check checks[] = {
     {"jobs that share a place are expected to take 20 ms at most", bounded_items},
     {"a job waits for none of a lower priority that share a place", order},
     {"a place that is shared is kept while the lock of one job is extended", extended},
+    {"a run that was given up keeps its place until it ends after all", stuck},
 };
 
 int main(void) {

@@ -182,6 +182,18 @@ static void idle_workers(struct contract *c) {
     EXPECT(count(c, &two, NOW) == 1 && !store_acquire_stats(c->store).starved);
 }
 
+/* The jobs of a lane, of which one worker runs all, come first. */
+static void idle_behind_lane(struct contract *c) {
+    struct acquire two = idle(2);
+    EXPECT(deploy(c, 5));
+    for (int i = 0; i < 3; i++)
+        EXPECT(
+            create(c, c->store, (struct job){.handler = "other", .priority = 9, .lane = "a"}, NOW));
+    for (int i = 0; i < 2; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(count(c, &two, NOW) == 4);
+}
+
 static void next_instant(struct contract *c) {
     struct acquire one = idle(1);
     time_ms next = 0;
@@ -349,6 +361,7 @@ static void short_windows(struct contract *c) {
 static const struct check checks[] = {
     {"no window has more starts than the rate, on random histories", many_windows},
     {"a job under a rate is locked only for an idle worker", idle_workers},
+    {"the jobs of a lane take one idle worker from those under a rate", idle_behind_lane},
     {"the instant at which a rate lets the next one start is known", next_instant},
     {"a start counts from the last moment at which its worker may begin", grace},
     {"a rate that is deployed anew counts what has started", another_rate},
