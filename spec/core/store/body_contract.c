@@ -159,6 +159,24 @@ static void behind_together(struct contract *c) {
     EXPECT(first == SETTLED && none == SETTLED_BEHIND && one == SETTLED && ended(c) == 2);
 }
 
+/* A command ends a turn, as by the task in it. */
+static void suspended(struct contract *c) {
+    static struct body body;
+    char text[24], refused[64];
+    EXPECT(begin_body(c, &body, FEW));
+    struct job *job = take(c, 1);
+    EXPECT(job != NULL);
+    snprintf(text, sizeof text, "%lld", (long long)body.instance);
+    snprintf(refused, sizeof refused, "instance %s is suspended", text);
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_instance", "instance", text));
+    struct job command = {.execution = job->execution, .frame_rev = job->frame_rev};
+    job_free(job);
+    EXPECT(end_turn(c, &body, &command, 0) == -1);
+    EXPECT_ERROR(refused);
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "activate_instance", "instance", text));
+    EXPECT(end_turn(c, &body, &command, 0) == SETTLED && ended(c) == 1);
+}
+
 /* ---- the end ---- */
 
 /* A unit of the instance closes the body, and leaves a task. */
@@ -254,6 +272,7 @@ int main(void) {
         {"turns that have ended are counted, and the last one orders what leaves the body", counts},
         {"a turn is behind another change to it, and behind a count that it has read", behind},
         {"a count that was read is behind the ends of its own transaction", behind_together},
+        {"a command on a turn of a suspended instance is refused", suspended},
         {"a turn of a closed body is behind", closes},
         {"the turns of a closed body go a page at a time, with what waits for them", clears},
         {"a turn of a large body costs what one of a small body does", costs}};

@@ -217,6 +217,21 @@ static void batch_left(struct contract *c) {
            !c->store->engine->sign_alive(c->store, SIGN_BATCH(kept)));
 }
 
+static void large_batch_left(struct contract *c) {
+    int64_t id = 0;
+    struct store_batch batch = {.type = "mark"};
+    bool filled = open_other(c) && store_batch_begin(other, &batch, NOW, &id, &c->error);
+    for (int i = 0; filled && i < 250; i++) {
+        json_t *ids = json_pack("[i]", i + 1);
+        filled = store_batch_add(other, id, ids, &c->error);
+        json_decref(ids);
+    }
+    filled = filled && number(c, "SELECT count(*) FROM batch_part") == 250;
+    die();
+    EXPECT(filled && clear(c) && number(c, "SELECT count(*) FROM batch") == 0);
+    EXPECT(number(c, "SELECT count(*) FROM batch_part") == 0);
+}
+
 static const struct check checks[] = {
     {"jobs that are not released are not seen, and then all are", not_seen},
     {"what a dead creator left goes, that of a living one stays", left_unfinished},
@@ -227,6 +242,7 @@ static const struct check checks[] = {
     {"jobs that are not released count against a backlog", backlog_counts},
     {"tenants take turns as the jobs are released", turns},
     {"a batch whose creator died goes, another one stays", batch_left},
+    {"of a large one that was left no part stays", large_batch_left},
 };
 
 static const struct check file_checks[] = {

@@ -79,6 +79,37 @@ static void stale(struct contract *c) {
     INSTANCE(id, "state", "active");
 }
 
+/* Settles a run that found nothing to do on the frame that it had. */
+static int skip(struct contract *c, struct job *job, struct job **newer) {
+    enum settled settled = SETTLED;
+    struct unit nothing = {0};
+    struct outcome end = {.job = job,
+                          .kind = OUTCOME_SKIPPED,
+                          .unit = &nothing,
+                          .started = NOW,
+                          .ended = NOW,
+                          .due = TIME_NONE,
+                          .lane_ends = true,
+                          .lane_token = job->token};
+    bool done = store_settle(c->store, &end, NOW, &settled, &c->error);
+    *newer = end.newer;
+    job_free(job);
+    return done ? (int)settled : -1;
+}
+
+static void skips(struct contract *c) {
+    struct job *newer = NULL, *none = NULL;
+    int64_t of = order(c), id = begin(c, of);
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job);
+    struct step set = step_of(id, of, job->frame_rev, F2);
+    step_job(&set, 0, "pack", 4);
+    EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+    EXPECT(skip(c, job, &newer) == SETTLED_BEHIND && newer && strcmp(newer->frame, F2) == 0);
+    EXPECT(skip(c, newer, &none) == SETTLED && !none);
+    EXPECT(matches(c, "{}") == 1);
+}
+
 static void behind(struct contract *c) {
     struct job *newer = NULL;
     int64_t of = order(c), id = begin(c, of);
@@ -539,6 +570,7 @@ static const struct check checks[] = {
     {"an instance that begins and ends in one unit leaves history only", at_once},
     {"a unit whose lock is lost writes nothing", stale},
     {"a unit is behind a newer frame, gets it, and keeps its lock", behind},
+    {"a run that found nothing to do is right about the newest frame alone", skips},
     {"the units of one work item are written one after the other, with one frame", chain_written},
     {"a unit that was behind ten times has the lane of its instance until it ends", insists},
     {"… or of its root, if lanes are those of roots", insists_on_root},
