@@ -218,6 +218,42 @@ static void another_rate(struct contract *c) {
     EXPECT(count(c, &many, NOW + WINDOW) == 1);
 }
 
+/* The starts are a while apart; the last one is in a window of its own. */
+static void longer_window(struct contract *c) {
+    static const time_ms at[] = {NOW, NOW + 10000, NOW + 20000, NOW + 20000 + 2 * WINDOW};
+    struct acquire one = idle(1);
+    EXPECT(deploy(c, 3));
+    for (int i = 0; i < 9; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        EXPECT(count(c, &one, at[i]) == 1);
+    EXPECT(deploy_rate(c, (struct rate){2, 10 * WINDOW}));
+    EXPECT(count(c, &one, at[3] + 1) == 0);
+    EXPECT(count(c, &one, at[3] + 10 * WINDOW - 1) == 1);
+}
+
+/* A run that has begun is given back, then a job whose run has not. */
+static void given_back(struct contract *c) {
+    struct acquire one = idle(1);
+    enum settled settled = SETTLED;
+    EXPECT(deploy(c, 1) && create(c, c->store, (struct job){.handler = "work"}, NOW));
+    struct job *job = NULL;
+    int found = 0;
+    bool more = false;
+    EXPECT(store_acquire(c->store, &one, NOW, &job, &found, &more, &c->error) && job);
+    EXPECT(settle(c, c->store, job, (struct outcome){.kind = OUTCOME_RETURNED}, NOW) == SETTLED);
+    EXPECT(count(c, &one, NOW) == 0);
+    EXPECT(store_acquire(c->store, &one, NOW + WINDOW, &job, &found, &more, &c->error) && job);
+    struct outcome unrun = {.job = job,
+                            .kind = OUTCOME_RETURNED,
+                            .started = TIME_NONE,
+                            .ended = NOW + WINDOW,
+                            .due = TIME_NONE};
+    bool done = store_settle(c->store, &unrun, NOW + WINDOW, &settled, &c->error);
+    job_free(job);
+    EXPECT(done && count(c, &one, NOW + WINDOW) == 1);
+}
+
 /* A worker may begin later than its job was locked: so much later its start counts. */
 static void grace(struct contract *c) {
     struct acquire one = idle(1);
@@ -365,6 +401,8 @@ static const struct check checks[] = {
     {"the instant at which a rate lets the next one start is known", next_instant},
     {"a start counts from the last moment at which its worker may begin", grace},
     {"a rate that is deployed anew counts what has started", another_rate},
+    {"a rate with a longer window counts what was started before it", longer_window},
+    {"a run that is given back has started, a job that is given back unrun has not", given_back},
     {"more than a thousand starts are counted in parts of the window", parts},
     {"short jobs under a rate are taken as many as begin at once", short_jobs},
     {"a start counts as of the end of its run, if that is earlier by far", short_windows},
