@@ -183,6 +183,18 @@ describe("a signal", function()
     assert.same({ "early 6", "ranked 70", "ranked 70", "tells 4" }, waiting())
   end)
 
+  it("has no priority of a receiver where the engine has none", function()
+    folder = process.folder(only("ranked", "early", "tells"))
+    engine = testing.engine { scripts = folder, produce_priorities = false }
+    assert(engine:start("ranked", { variables = { rank = 8 } }))
+    assert(engine:start("tells"))
+    local priorities = {}
+    for i, job in ipairs(engine:jobs():list()) do
+      priorities[i] = job.priority
+    end
+    assert.same({ 0, 0, 0, 0 }, priorities)
+  end)
+
   it("reaches many by jobs, each once", function()
     open("waits", "begins")
     local list = {}

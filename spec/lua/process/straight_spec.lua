@@ -191,6 +191,23 @@ describe("units from forms", function()
     assert.is_true(counts.units > 200)
   end)
 
+  it("are none where the frame is too large, which the walk refuses", function()
+    local step = { kind = "service", before = true, behaviour = { call = function() end } }
+    local d = driver.new { graphs.make("p", { a = step, b = step }, { "s -> a -> b -> e" }) }
+    local counts, restore = counting()
+    for _ = 1, 3 do
+      d:start("p", { text = ("x"):rep(500) })
+    end
+    d:run(d:ready())
+    d:run(d:ready())
+    d.settings.frame_max = 400
+    local fine, message = pcall(d.run, d, d:ready())
+    restore()
+    assert.equal(2, counts.units)
+    assert.is_false(fine)
+    assert.truthy(message:find "^the frame of instance %d+ has %d+ bytes %(expected at most 400%)")
+  end)
+
   it("are those of the walk, in models with all that a process waits for", function()
     local counts, restore = counting()
     math.randomseed(29)
