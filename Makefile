@@ -158,7 +158,7 @@ INITDB := $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb))
 # Contracts that hold over PostgreSQL as well.
 SERVED := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/core/store/*_contract.c spec/core/store/postgres/*_contract.c \
 	spec/core/store/postgres/*/*_contract.c spec/core/engine/process/*_contract.c \
-	spec/core/http/who/callers_contract.c))
+	spec/core/http/who/callers_contract.c spec/core/engine/create_list_contract.c))
 
 postgres-contracts: $(SERVED) ## run the contracts of the store over PostgreSQL, where it is installed
 	@$(LUA) spec/postgres/contracts $(SERVED)

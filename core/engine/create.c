@@ -45,30 +45,68 @@ static void spec_answer(struct job_spec *spec, const struct engine_answers *answ
         spec->job.unique_key = answers->unique;
 }
 
-/* Completes a spec so that it can be written. job_spec_clear follows in any case. */
-static bool spec_complete(struct engine *engine, struct job_spec *spec,
-                          const struct engine_spec *said, struct engine_check *check, time_ms now,
-                          struct error *error) {
+static bool spec_read(struct engine *engine, struct job_spec *spec, const struct engine_spec *said,
+                      time_ms now, struct error *error) {
     struct spec_rules rules = spec_rules(&engine->options.settings->write);
-    if (said->at)
-        now = said->at;
-    if (!(said->object ? job_spec_read(spec, said->object, &rules, now, error)
-                       : job_spec_fast(spec, &said->fast, &rules, now, error)))
-        return false;
-    struct generation *generation;
+    now = said->at ? said->at : now;
+    return said->object ? job_spec_read(spec, said->object, &rules, now, error)
+                        : job_spec_fast(spec, &said->fast, &rules, now, error);
+}
+
+/* NO, with an error: an engine without scripts knows of its folder alone, and calls no function. */
+static enum answer spec_without(const char *handler, struct error *error) {
+    error_set(error, ERROR_CONFIG, "handler \"%s\": a script is to be asked, and none is loaded",
+              handler);
+    return NO;
+}
+
+static bool is_loaded(const struct engine *engine, const char *handler) {
+    const struct generations *generations = engine->generations;
+    return generations && definitions_find(&generations->served, handler);
+}
+
+/* Fills in what the definition decides. */
+static enum answer spec_define(struct engine *engine, struct job_spec *spec,
+                               struct generation **generation, struct error *error) {
+    struct spec_rules rules = spec_rules(&engine->options.settings->write);
     const struct definition *definition;
     const char *handler = spec->job.handler;
-    if (!engine_find(engine, handler, &generation, &definition, error))
-        return false;
-    if (!definition && !generation && !spec->unchecked && !job_topic(handler))
-        return engine_unknown(engine, handler, error);
+    const bool bare = engine->options.checks_only;
+    if (bare && !is_loaded(engine, handler))
+        return spec_without(handler, error);
+    if (!engine_find(engine, handler, generation, &definition, error))
+        return FAILED;
+    if (!definition && !*generation && !spec->unchecked && !job_topic(handler)) {
+        engine_unknown(engine, handler, error);
+        return FAILED;
+    }
     job_spec_define(spec, definition, &rules);
     if (!job_spec_keyed(spec, error))
-        return false;
-    if (!said->answers)
-        return spec_ask(engine, generation ? generation->script : NULL, spec, check, error);
-    spec_answer(spec, said->answers);
-    return true;
+        return FAILED;
+    const bool asks = spec->needs_priority || spec->needs_unique || spec->needs_retries;
+    return bare && asks ? spec_without(handler, error) : YES;
+}
+
+/* Completes a spec so that it can be written; job_spec_clear follows in any case. NO: as
+ * engine_complete. */
+static enum answer spec_complete(struct engine *engine, struct job_spec *spec,
+                                 const struct engine_spec *said, struct engine_check *check,
+                                 time_ms now, struct error *error) {
+    struct generation *generation = NULL;
+    if (said->whole) {
+        *spec = *said->whole;
+        return YES;
+    }
+    if (!spec_read(engine, spec, said, now, error))
+        return FAILED;
+    enum answer defined = spec_define(engine, spec, &generation, error);
+    if (defined != YES)
+        return defined;
+    if (said->answers)
+        spec_answer(spec, said->answers);
+    else if (!spec_ask(engine, generation ? generation->script : NULL, spec, check, error))
+        return FAILED;
+    return YES;
 }
 
 static bool write_jobs(struct engine *engine, struct job_spec *specs, void *arg,
@@ -97,7 +135,7 @@ static bool create(struct engine *engine, const struct engine_spec *said, struct
     time_ms now = engine_now(engine);
     for (size_t i = 0; i < count; i++) {
         *refused = i;
-        if (!spec_complete(engine, &specs[i], &said[i], &check, now, error))
+        if (spec_complete(engine, &specs[i], &said[i], &check, now, error) != YES)
             return false;
         specs[i].next = i + 1 < count ? &specs[i + 1] : NULL;
     }
@@ -159,7 +197,7 @@ bool engine_enqueue(struct engine *engine, const struct engine_spec *specs, size
 bool engine_check_spec(struct engine *engine, const struct engine_spec *said,
                        struct engine_check *check, struct error *error) {
     struct job_spec spec = {0};
-    bool ok = spec_complete(engine, &spec, said, check, engine_now(engine), error);
+    bool ok = spec_complete(engine, &spec, said, check, engine_now(engine), error) == YES;
     bool asked = ok && (spec.needs_priority || spec.needs_unique || spec.needs_retries);
     check->answers = (struct engine_answers){.known = asked};
     if (asked) {
@@ -170,4 +208,18 @@ bool engine_check_spec(struct engine *engine, const struct engine_spec *said,
     }
     job_spec_clear(&spec);
     return ok;
+}
+
+enum answer engine_complete(struct engine *engine, struct engine_spec *said,
+                            struct engine_check *check, struct error *error) {
+    struct job_spec spec = {0};
+    enum answer done = spec_complete(engine, &spec, said, check, engine_now(engine), error);
+    if (done == YES && !said->whole)
+        said->whole = job_spec_copy(&spec);
+    job_spec_clear(&spec);
+    if (done == YES && !said->whole) {
+        error_no_memory(error);
+        return FAILED;
+    }
+    return done;
 }

@@ -53,10 +53,12 @@ struct engine_spec {
     json_t *object;                       /* as job_spec_read takes it; NULL: */
     struct spec_fast fast;                /* the same in short */
     const struct engine_answers *answers; /* of engine_check_spec; NULL: the functions are asked */
-    time_ms at; /* when it was said, for times that count from then; 0: now */
+    time_ms at;             /* when it was said, for times that count from then; 0: now */
+    struct job_spec *whole; /* of engine_complete: all else has been read; NULL: not yet */
 };
 static inline void engine_spec_clear(struct engine_spec *spec) {
     json_decref(spec->object);
+    job_spec_free_list(spec->whole);
     spec_fast_clear(&spec->fast);
 }
 /* Creates jobs in one transaction, all or nothing; created[i] is filled for each. Unknown handlers
@@ -73,6 +75,12 @@ struct engine_check {
 /* Reads and checks one spec without writing (the first pass of --from). */
 bool engine_check_spec(struct engine *engine, const struct engine_spec *spec,
                        struct engine_check *check, struct error *error);
+
+/* Reads and completes a spec, so that another engine of the store can write it: with YES it is
+ * `whole`. NO, with an error: its definition has a function, or is not of the folder, and the
+ * engine keeps no Lua state (checks_only). */
+enum answer engine_complete(struct engine *engine, struct engine_spec *spec,
+                            struct engine_check *check, struct error *error);
 
 /* True if nothing runs in this engine; else ERROR_CONFLICT. */
 bool engine_idle(const struct engine *engine, struct error *error);

@@ -24,6 +24,16 @@ bool engine_request_find(struct engine *engine, struct engine_request *request,
     return request_find(engine, request, error) != FAILED;
 }
 
+bool engine_request_keep(struct engine *engine, const struct engine_request *request,
+                         const struct created *created, size_t count, struct error *error) {
+    json_t *answer = request->answer(request->arg, created, count);
+    bool done = answer ? store_request_keep(engine->store, &request->asked, answer,
+                                            engine_now(engine), error)
+                       : error_no_memory(error);
+    json_decref(answer);
+    return done;
+}
+
 static bool request_keep(struct engine *engine, struct engine_request *request,
                          const struct job_spec *specs, struct error *error) {
     if (!request || !request->asked.key)
@@ -34,11 +44,8 @@ static bool request_keep(struct engine *engine, struct engine_request *request,
     struct created *created = calloc(count + 1, sizeof *created);
     for (size_t i = 0; created && i < count; i++, specs = specs->next)
         created[i] = specs->reply;
-    json_t *answer = created ? request->answer(request->arg, created, count) : NULL;
-    bool done = answer ? store_request_keep(engine->store, &request->asked, answer,
-                                            engine_now(engine), error)
-                       : error_no_memory(error);
-    json_decref(answer);
+    bool done = created ? engine_request_keep(engine, request, created, count, error)
+                        : error_no_memory(error);
     free(created);
     return done;
 }

@@ -25,6 +25,10 @@ bool engine_enqueue_once(struct engine *engine, const struct engine_spec *specs,
 bool engine_request_find(struct engine *engine, struct engine_request *request,
                          struct error *error);
 
+/* In the open transaction that has created them. */
+bool engine_request_keep(struct engine *engine, const struct engine_request *request,
+                         const struct created *created, size_t count, struct error *error);
+
 /* See store/intake.h. engine_intake_end or engine_intake_abandon in any case afterwards. */
 bool engine_intake_begin(struct engine *engine, struct store_intake *intake, int64_t count,
                          struct error *error);

@@ -116,10 +116,10 @@ MUTANTS = [
 """)]},
     {"name": "another-is-refused", "by": "spec/core/engine/group_commit_contract",
      "breaks": "of threads that create together the wrong one is refused",
-     "changes": [("core/engine/group_commit.c", """
-    while (*list && number >= (*list)->count) {
+     "changes": [("core/engine/create_list.c", """
+    while (entry && number >= entry->count) {
 """, """
-    while (*list && number > (*list)->count) {
+    while (entry && number > entry->count) {
 """)]},
     {"name": "gathers-for-itself", "by": "spec/core/engine/gather_contract",
      "breaks": "a commit does not wait for the creators that it has just answered",
