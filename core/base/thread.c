@@ -183,6 +183,11 @@ bool condition_wait_until(struct condition *condition, struct mutex *mutex, time
     return pthread_cond_timedwait(&condition->handle, &mutex->handle, &at) == 0;
 }
 
+bool condition_wait_until_us(struct condition *condition, struct mutex *mutex, int64_t until) {
+    struct timespec at = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    return pthread_cond_timedwait(&condition->handle, &mutex->handle, &at) == 0;
+}
+
 void condition_signal(struct condition *condition) {
     pthread_cond_signal(&condition->handle);
 }

@@ -70,6 +70,8 @@ void condition_free(struct condition *condition);
 void condition_wait(struct condition *condition, struct mutex *mutex);
 /* False: the monotonic instant `until` has passed. */
 bool condition_wait_until(struct condition *condition, struct mutex *mutex, time_ms until);
+/* The same in microseconds. */
+bool condition_wait_until_us(struct condition *condition, struct mutex *mutex, int64_t until);
 void condition_signal(struct condition *condition);
 void condition_broadcast(struct condition *condition);
 

@@ -1,7 +1,10 @@
 #include "http/crew.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "engine/gather.h"
 #include <stdlib.h>
+
+enum { LONGEST = 20000 }; /* microseconds that count of what a writing took */
 
 /* One of its threads. */
 struct hand {
@@ -18,6 +21,8 @@ struct crew {
     struct condition changed;
     struct exchange *first, **end; /* what is asked, in the order it came */
     int waiting, idle;             /* requests; threads */
+    struct gather gather;          /* for how many one that gathers waits, and how long */
+    bool gathering;                /* it does: it is called once they are there */
     int files;                     /* counts the changes of the files */
     bool ends;
     int count; /* of hands that were ever begun */
@@ -53,6 +58,36 @@ static bool tired(struct crew *crew, time_ms since) {
     return !condition_wait_until(&crew->changed, &crew->mutex, since + limit) && !crew->first;
 }
 
+/* As many are there as came lately. The mutex is held. */
+static bool are_there(const struct crew *crew) {
+    return crew->ends || (size_t)crew->waiting >= crew->gather.expected;
+}
+
+/* Waits for the others. The mutex is held. */
+static void gather(struct crew *crew) {
+    int64_t until = clock_monotonic_us() + crew->gather.patience;
+    crew->gathering = true;
+    while (!are_there(crew) && condition_wait_until_us(&crew->changed, &crew->mutex, until))
+        continue;
+    crew->gathering = false;
+}
+
+/* The first request, or all of them. NULL: there is none. The mutex is held. */
+static struct exchange *take(struct crew *crew) {
+    struct exchange *exchange = crew->first;
+    if (exchange && crew->options.gathers) {
+        gather(crew);
+        crew->first = NULL;
+        crew->gather.expected = (size_t)crew->waiting;
+        crew->waiting = 0;
+    } else if (exchange) {
+        crew->first = exchange->next;
+        exchange->next = NULL;
+        crew->waiting--;
+    }
+    return exchange;
+}
+
 /* Waits for the next request. NULL: the thread ends. The mutex is held. */
 static struct exchange *next_request(struct crew *crew) {
     time_ms since = clock_monotonic();
@@ -61,12 +96,7 @@ static struct exchange *next_request(struct crew *crew) {
     while (!crew->first && !crew->ends && !over)
         over = tired(crew, since);
     crew->idle--;
-    struct exchange *exchange = crew->first;
-    if (exchange) {
-        crew->first = exchange->next;
-        crew->waiting--;
-    }
-    return exchange;
+    return take(crew);
 }
 
 /* Its engine, as it is to be for the next request. NULL: error. */
@@ -84,6 +114,13 @@ static struct engine *engine_of(struct hand *hand, int files, struct error *erro
     return hand->engine;
 }
 
+/* Those that were answered come again, beside those that wait by now. The mutex is held. */
+static void expect(struct crew *crew, int64_t began) {
+    int64_t took = clock_monotonic_us() - began;
+    crew->gather =
+        gather_next(crew->gather.expected, (size_t)crew->waiting, took < LONGEST ? took : LONGEST);
+}
+
 static void *run(void *arg) {
     struct hand *hand = arg;
     struct crew *crew = hand->crew;
@@ -91,11 +128,14 @@ static void *run(void *arg) {
     mutex_lock(&crew->mutex);
     while ((exchange = next_request(crew))) {
         int files = crew->files;
+        int64_t began = clock_monotonic_us();
         struct error error = {0};
         mutex_unlock(&crew->mutex);
         struct engine *engine = engine_of(hand, files, &error);
         crew->options.work(crew->options.arg, engine, exchange, &error);
         mutex_lock(&crew->mutex);
+        if (crew->options.gathers)
+            expect(crew, began);
     }
     struct engine *engine = hand->engine;
     hand->engine = NULL;
@@ -139,7 +179,8 @@ bool crew_ask(struct crew *crew, struct exchange *exchange) {
         *crew->end = exchange;
         crew->end = &exchange->next;
         crew->waiting++;
-        condition_signal(&crew->changed);
+        if (!crew->gathering || are_there(crew))
+            condition_signal(&crew->changed);
     }
     mutex_unlock(&crew->mutex);
     return fine;

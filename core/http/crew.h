@@ -21,6 +21,9 @@ struct crew_options {
     /* Fills in the answer and hands it back. Without an engine, `error` says why. */
     void (*work)(void *arg, struct engine *engine, struct exchange *exchange,
                  const struct error *error);
+    /* `work` gets all that is asked, a list by `next`. It waits for those who come again, see
+     * engine/gather.h. */
+    bool gathers;
     void *arg;
 };
 

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "http/api/creation.h"
 #include "http/api/service.h"
 #include "http/crew.h"
 #include "http/door.h"
@@ -24,9 +25,10 @@ struct face {
     struct door *door;
     struct callers *callers;
     struct crew *clerk, *readers, *walkers;
-    struct mutex mutex;    /* guards what follows */
-    struct folder *folder; /* the newest that could be read */
-    bool stale;            /* it may have changed since */
+    struct create_list room; /* the clerk's */
+    struct mutex mutex;      /* guards what follows */
+    struct folder *folder;   /* the newest that could be read */
+    bool stale;              /* it may have changed since */
 };
 
 /* ---- engines of the threads ---- */
@@ -161,22 +163,73 @@ static void errand_do(struct face *face, struct engine *engine, struct exchange 
     free(errand);
 }
 
-/* In a thread of a crew. */
-static void work(void *arg, struct engine *engine, struct exchange *exchange,
-                 const struct error *error) {
-    struct face *face = arg;
-    if (!exchange->method) {
-        errand_do(face, engine, exchange);
+/* The answer is in the exchange. */
+static void hand_back(struct face *face, struct exchange *exchange) {
+    wake(face, exchange);
+    door_answer(face->door, exchange);
+}
+
+/* A creation goes on in another crew, all else is answered. */
+static void hand_on(struct face *face, struct exchange *exchange) {
+    static const struct error none = {ERROR_UNAVAILABLE, "the system gives no thread"};
+    const enum creation_step step = creation_step(exchange);
+    struct crew *next = step == CREATION_READ ? face->walkers : face->clerk;
+    if (step != CREATION_ANSWERED && crew_ask(next, exchange))
         return;
-    }
-    if (probe_of(exchange) == PROBE_READY)
+    if (step != CREATION_ANSWERED)
+        creation_give_up(exchange, &none);
+    hand_back(face, exchange);
+}
+
+static void work_one(struct face *face, struct engine *engine, struct exchange *exchange,
+                     const struct error *error) {
+    if (!engine && exchange->new_jobs)
+        creation_give_up(exchange, error);
+    else if (exchange->new_jobs)
+        creation_go_on(engine, exchange);
+    else if (probe_of(exchange) == PROBE_READY)
         probe(face, engine, exchange, error);
     else if (engine)
         answer(face, engine, exchange);
     else
         reply_problem(exchange, 503, error->text);
-    wake(face, exchange);
-    door_answer(face->door, exchange);
+}
+
+/* In a thread of a crew. */
+static void work(void *arg, struct engine *engine, struct exchange *exchange,
+                 const struct error *error) {
+    struct face *face = arg;
+    work_one(face, engine, exchange, error);
+    hand_on(face, exchange);
+    errand_send(face);
+}
+
+/* In the clerk's thread: all that is asked. What is complete is written together. */
+static void clerk_work(void *arg, struct engine *engine, struct exchange *list,
+                       const struct error *error) {
+    struct face *face = arg;
+    struct exchange *complete = NULL, **end = &complete;
+    for (struct exchange *one = list, *next; one; one = next) {
+        next = one->next;
+        if (!one->method) {
+            errand_do(face, engine, one);
+            continue;
+        }
+        if (creation_step(one) != CREATION_COMPLETE || !engine)
+            work_one(face, engine, one, error);
+        if (creation_step(one) != CREATION_COMPLETE) {
+            hand_on(face, one);
+            continue;
+        }
+        *end = one;
+        end = &one->next;
+        *end = NULL;
+    }
+    creations_write(&face->room, engine, complete);
+    for (struct exchange *next; complete; complete = next) {
+        next = complete->next;
+        hand_back(face, complete);
+    }
     errand_send(face);
 }
 
@@ -269,28 +322,37 @@ static bool open_fits(const struct face *face, struct error *error) {
 
 static struct crew *crew(struct face *face, int threads, time_ms keep_alive,
                          struct engine *(*open)(void *arg, struct error *error),
-                         struct engine *first, struct error *error) {
-    struct crew_options options = {.threads = threads,
-                                   .keep_alive = keep_alive,
-                                   .engine = first,
-                                   .open = open,
-                                   .renew = renew,
-                                   .work = work,
-                                   .arg = face};
+                         struct error *error) {
+    const struct crew_options options = {.threads = threads,
+                                         .keep_alive = keep_alive,
+                                         .open = open,
+                                         .renew = renew,
+                                         .work = work,
+                                         .arg = face};
     return crew_new(&options, error);
 }
 
-/* The clerk's engine is opened now, so that a store that cannot be opened is told of here. */
+/* Its engine is opened now, so that a store that cannot be opened is told of here. */
+static struct crew *crew_of_clerk(struct face *face, struct error *error) {
+    const struct crew_options options = {.threads = 1,
+                                         .keep_alive = TIME_NEVER,
+                                         .engine = open_clerk(face, error),
+                                         .open = open_clerk,
+                                         .renew = renew,
+                                         .work = clerk_work,
+                                         .gathers = true,
+                                         .arg = face};
+    return options.engine ? crew_new(&options, error) : NULL;
+}
+
 static bool hire(struct face *face, struct error *error) {
     const struct settings *settings = face->options.settings;
-    struct engine *engine = open_clerk(face, error);
-    if (!engine)
+    face->clerk = crew_of_clerk(face, error);
+    if (!face->clerk)
         return false;
-    face->clerk = crew(face, 1, TIME_NEVER, open_clerk, engine, error);
-    face->readers = crew(face, READERS, TIME_NEVER, open_reader, NULL, error);
-    face->walkers =
-        crew(face, settings->workers_max, settings->keep_alive, open_walker, NULL, error);
-    return face->clerk && face->readers && face->walkers;
+    face->readers = crew(face, READERS, TIME_NEVER, open_reader, error);
+    face->walkers = crew(face, settings->workers_max, settings->keep_alive, open_walker, error);
+    return face->readers && face->walkers;
 }
 
 static bool open_door(struct face *face, struct error *error) {
@@ -372,6 +434,7 @@ void face_free(struct face *face) {
     crew_free(face->readers);
     crew_free(face->walkers);
     crew_free(face->clerk); /* the others send it on errands */
+    create_list_clear(&face->room);
     door_free(face->door);
     callers_free(face->callers);
     folder_release(face->folder);

@@ -7,7 +7,9 @@ local births = {} -- by pid: when the process was started that has it here, fals
 local process = { environment = "" } -- environment: "NAME=value" words for what is started
 
 local root = io.popen("pwd"):read("l")
-local program = os.getenv("SPEC_PROGRAM") or root .. "/build/moonshift"
+process.program = os.getenv("SPEC_PROGRAM") or root .. "/build/moonshift"
+-- The one with crash points.
+process.testing = os.getenv("SPEC_TESTING") or root .. "/build/testing/moonshift"
 
 -- Quotes one word for the shell.
 function process.quote(word)
@@ -16,7 +18,7 @@ end
 
 -- A command line of the program; arguments are quoted. Stores are where the specs have theirs.
 function process.command(...)
-  local words = { process.quote(program) }
+  local words = { process.quote(process.program) }
   for _, word in ipairs({ ... }) do
     words[#words + 1] = process.quote(stores.url(word))
   end

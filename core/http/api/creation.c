@@ -1,7 +1,7 @@
 #include "http/api/creation.h"
 #include "base/json.h"
-#include "engine/intake.h"
 #include "http/api/call.h"
+#include "http/api/problem.h"
 #include "job/job_spec.h"
 #include <inttypes.h>
 #include <sha2.h>
@@ -9,20 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a request creates. */
+enum { TOGETHER_MOST = 4096 }; /* jobs of one transaction, but for the last request of it */
+
 struct new_jobs {
-    bool list; /* it was one: so is the answer */
+    struct create_entry entry; /* first */
+    enum creation_step step;
+    struct engine_request request; /* without a key: `entry` has none */
+    bool list;                     /* it was one: so is the answer */
     struct engine_spec *specs;
-    size_t count;
+    size_t count, completed; /* so many are whole */
     struct created *created;
     char hash[SHA256_DIGEST_STRING_LENGTH];
 };
 
-static void new_jobs_clear(struct new_jobs *jobs) {
+static void creation_free(struct new_jobs *jobs) {
     for (size_t i = 0; jobs->specs && i < jobs->count; i++)
         engine_spec_clear(&jobs->specs[i]);
+    json_decref(jobs->request.found);
     free(jobs->specs);
     free(jobs->created);
+    free(jobs);
+}
+
+/* What is kept under a key: [id, outcome] of each. */
+static json_t *answer_kept(void *arg, const struct created *created, size_t count) {
+    json_t *list = json_array();
+    (void)arg;
+    for (size_t i = 0; list && i < count; i++)
+        json_array_append_new(
+            list, json_pack("[Ii]", (json_int_t)created[i].id, (int)created[i].creation));
+    return list;
 }
 
 /* ---- reading ---- */
@@ -87,15 +103,13 @@ static bool read_jobs(const struct call *call, struct new_jobs *jobs, const json
     jobs->created = calloc(count + 1, sizeof *jobs->created);
     if (!jobs->specs || !jobs->created)
         return error_no_memory(error);
-    for (; jobs->count < count; jobs->count++) {
-        const json_t *job = jobs->list ? json_array_get(content, jobs->count) : content;
+    for (size_t i = 0; i < count; i++) {
+        json_t *job = json_unchanged(jobs->list ? json_array_get(content, i) : content);
         if (!json_is_object(job))
             return json_refuse("body", job, "an object for each job", error);
-        jobs->specs[jobs->count].object = json_incref(json_unchanged(job));
-        if (!in_sight(call, json_unchanged(job), error)) {
-            jobs->count++;
+        jobs->specs[jobs->count++].object = json_incref(job);
+        if (!in_sight(call, job, error))
             return false;
-        }
     }
     return true;
 }
@@ -115,62 +129,51 @@ static bool hash_of(struct new_jobs *jobs, struct error *error) {
     return true;
 }
 
+/* Lasts as long as the exchange. */
+static bool read_key(const struct call *call, struct new_jobs *jobs, struct error *error) {
+    const char *key = exchange_header(call->exchange, "idempotency-key");
+    const size_t size = key ? strlen(key) : 0;
+    if (!key)
+        return true;
+    if (size == 0 || size > JOB_NAME_MAX)
+        return error_set(error, ERROR_INVALID, "Idempotency-Key: expected a text of 1 to %d bytes",
+                         JOB_NAME_MAX);
+    jobs->request = (struct engine_request){.asked = {call->caller->token, key, jobs->hash},
+                                            .answer = answer_kept};
+    jobs->entry.request = &jobs->request;
+    return hash_of(jobs, error);
+}
+
 static bool creation_read(const struct call *call, struct new_jobs *jobs, struct error *error) {
     json_t *content = read_content(call->exchange, error);
-    bool done = content && read_jobs(call, jobs, content, error) && hash_of(jobs, error);
+    bool done = content && read_jobs(call, jobs, content, error) && read_key(call, jobs, error);
     json_decref(content);
+    jobs->entry.specs = jobs->specs;
+    jobs->entry.count = jobs->count;
+    jobs->entry.created = jobs->created;
     return done;
 }
 
-/* ---- writing ---- */
+/* ---- answering ---- */
 
-static json_t *answer_kept(void *arg, const struct created *created, size_t count) {
-    json_t *list = json_array();
-    (void)arg;
-    for (size_t i = 0; list && i < count; i++)
-        json_array_append_new(
-            list, json_pack("[Ii]", (json_int_t)created[i].id, (int)created[i].creation));
-    return list;
-}
-
-static void answer_take(const json_t *list, struct new_jobs *jobs) {
+static void answer_take(struct new_jobs *jobs) {
     const json_t *one;
     size_t i;
-    json_array_foreach(list, i, one)
+    json_array_foreach(jobs->request.found, i, one)
         if (i < jobs->count)
             jobs->created[i] =
                 (struct created){json_integer_value(json_array_get(one, 0)),
                                  (enum creation)json_integer_value(json_array_get(one, 1))};
 }
 
-static bool check_key(const char *key, struct error *error) {
-    const size_t size = strlen(key);
-    return (size > 0 && size <= JOB_NAME_MAX) ||
-           error_set(error, ERROR_INVALID, "Idempotency-Key: expected a text of 1 to %d bytes",
-                     JOB_NAME_MAX);
-}
-
-static bool write_once(const struct call *call, struct new_jobs *jobs, const char *key,
-                       struct error *error) {
-    struct engine_request request = {.asked = {call->caller->token, key, jobs->hash},
-                                     .answer = answer_kept};
-    bool done = check_key(key, error) && engine_request_find(call->engine, &request, error) &&
-                (request.found || engine_enqueue_once(call->engine, jobs->specs, jobs->count,
-                                                      jobs->created, NULL, &request, error));
-    if (done && request.found)
-        answer_take(request.found, jobs);
-    json_decref(request.found);
-    return done;
-}
-
-/* ---- answering ---- */
-
 static json_t *one_told(const struct created *created) {
     return json_pack("{sI ss}", "id", (json_int_t)created->id, "outcome",
                      creation_name(created->creation));
 }
 
-static bool creation_tell(struct call *call, const struct new_jobs *jobs, struct error *error) {
+static bool creation_tell(struct exchange *exchange, const struct new_jobs *jobs,
+                          struct error *error) {
+    struct call call = {.exchange = exchange};
     char location[64];
     bool made = false;
     json_t *items = json_array();
@@ -179,12 +182,12 @@ static bool creation_tell(struct call *call, const struct new_jobs *jobs, struct
         made = made || jobs->created[i].creation == CREATION_CREATED;
     }
     if (jobs->list)
-        return call_answer(call, made ? 201 : 200, json_pack("{so}", "items", items), error);
+        return call_answer(&call, made ? 201 : 200, json_pack("{so}", "items", items), error);
     snprintf(location, sizeof location, "/v1/jobs/%" PRId64, jobs->created[0].id);
-    call->exchange->location = strdup(location);
+    exchange->location = strdup(location);
     json_t *one = json_incref(json_array_get(items, 0));
     json_decref(items);
-    return call_answer(call, made ? 201 : 200, one, error);
+    return call_answer(&call, made ? 201 : 200, one, error);
 }
 
 /* Workers outside may wait for what was made. */
@@ -200,16 +203,103 @@ static void creation_wake(struct exchange *exchange, const struct new_jobs *jobs
     }
 }
 
-bool create_jobs(struct call *call, struct error *error) {
-    const char *key = exchange_header(call->exchange, "idempotency-key");
-    struct new_jobs jobs = {0};
-    bool done =
-        creation_read(call, &jobs, error) &&
-        (key ? write_once(call, &jobs, key, error)
-             : engine_enqueue(call->engine, jobs.specs, jobs.count, jobs.created, NULL, error)) &&
-        creation_tell(call, &jobs, error);
-    if (done)
-        creation_wake(call->exchange, &jobs);
-    new_jobs_clear(&jobs);
+/* It is over: written, or refused with this error. */
+static void creation_end(struct exchange *exchange, bool fine, struct error *error) {
+    struct new_jobs *jobs = exchange->new_jobs;
+    if (fine && jobs->request.found)
+        answer_take(jobs);
+    if (!fine || !creation_tell(exchange, jobs, error))
+        problem_answer(exchange, error);
+    else
+        creation_wake(exchange, jobs);
+    exchange->new_jobs = NULL;
+    creation_free(jobs);
+}
+
+/* ---- completing ---- */
+
+/* NO: the engine cannot call the functions that are to be asked. */
+static enum answer complete(struct engine *engine, struct new_jobs *jobs, struct error *error) {
+    struct engine_check check = {0};
+    enum answer done = YES;
+    while (done == YES && jobs->completed < jobs->count) {
+        done = engine_complete(engine, &jobs->specs[jobs->completed], &check, error);
+        jobs->completed += done == YES;
+    }
     return done;
+}
+
+/* What was asked for before has its answer, also if it would be refused by now. */
+static bool was_asked(struct engine *engine, struct new_jobs *jobs) {
+    struct error ignored = {0};
+    return jobs->entry.request && engine_request_find(engine, &jobs->request, &ignored) &&
+           jobs->request.found;
+}
+
+void creation_go_on(struct engine *engine, struct exchange *exchange) {
+    struct new_jobs *jobs = exchange->new_jobs;
+    struct error error = {0};
+    switch (complete(engine, jobs, &error)) {
+    case YES:
+        jobs->step = CREATION_COMPLETE;
+        if (!jobs->count)
+            creation_end(exchange, true, &error);
+        break;
+    case NO:
+        jobs->step = CREATION_READ;
+        break;
+    case FAILED:
+        creation_end(exchange, was_asked(engine, jobs), &error);
+        break;
+    }
+}
+
+bool create_jobs(struct call *call, struct error *error) {
+    struct new_jobs *jobs = calloc(1, sizeof *jobs);
+    if (!jobs)
+        return error_no_memory(error);
+    if (!creation_read(call, jobs, error)) {
+        creation_free(jobs);
+        return false;
+    }
+    call->exchange->new_jobs = jobs;
+    creation_go_on(call->engine, call->exchange);
+    return true;
+}
+
+enum creation_step creation_step(const struct exchange *exchange) {
+    return exchange->new_jobs ? exchange->new_jobs->step : CREATION_ANSWERED;
+}
+
+/* ---- writing ---- */
+
+/* The next ones that are written together. Returns the first one that is not. */
+static struct exchange *take_some(struct exchange *exchange, struct create_entry **entries) {
+    size_t jobs = 0;
+    *entries = NULL;
+    for (; exchange && jobs < TOGETHER_MOST; exchange = exchange->next) {
+        struct create_entry *entry = &exchange->new_jobs->entry;
+        *entries = entry;
+        jobs += entry->count;
+        entries = &entry->next;
+        *entries = NULL;
+    }
+    return exchange;
+}
+
+void creations_write(struct create_list *room, struct engine *engine, struct exchange *list) {
+    struct create_entry *entries;
+    for (struct exchange *rest = list; rest;) {
+        rest = take_some(rest, &entries);
+        create_list_write(room, engine, entries);
+    }
+    for (; list; list = list->next) {
+        struct create_entry *entry = &list->new_jobs->entry;
+        creation_end(list, entry->fine, &entry->error);
+    }
+}
+
+void creation_give_up(struct exchange *exchange, const struct error *error) {
+    struct error why = *error;
+    creation_end(exchange, false, &why);
 }

@@ -1,11 +1,31 @@
-/* creation.h - POST /v1/jobs: a job, a list of jobs, or a line each (NDJSON). */
+/* creation.h - POST /v1/jobs: a job, a list of jobs, or a line each (NDJSON).
+ *
+ * A creation goes from thread to thread with its exchange. The clerk reads it, or a walker if it is
+ * large. A walker completes it where a script is to be asked. The clerk writes all that are
+ * complete in one transaction. */
 #ifndef MOONSHIFT_HTTP_API_CREATION_H
 #define MOONSHIFT_HTTP_API_CREATION_H
 
+#include "engine/create_list.h"
 #include "http/api/route.h"
 
 enum { CREATION_MOST = 1000 }; /* jobs of one request */
 
+enum creation_step {
+    CREATION_ANSWERED, /* or the exchange is none */
+    CREATION_READ,     /* a thread with scripts goes on */
+    CREATION_COMPLETE  /* it is to be written */
+};
+enum creation_step creation_step(const struct exchange *exchange);
+
+/* Reads a creation, and goes on as far as the engine can. */
 route_run create_jobs;
+
+/* Completes what is read; what is refused is answered. */
+void creation_go_on(struct engine *engine, struct exchange *exchange);
+/* Writes a list of complete ones, and fills in their answers. */
+void creations_write(struct create_list *room, struct engine *engine, struct exchange *list);
+/* Answers it with an error. */
+void creation_give_up(struct exchange *exchange, const struct error *error);
 
 #endif

@@ -3,10 +3,14 @@
 #include "http/api/problem.h"
 #include <stdlib.h>
 
+enum { CLERK_READS = 65536 }; /* bytes of content at most: it holds up nobody */
+
 enum worker_kind service_worker(const struct exchange *exchange) {
     struct place place;
     const char *allow;
     const struct route *route = route_find(exchange, &place, &allow, NULL);
+    if (route && route->worker == BY_CLERK && exchange->length > CLERK_READS)
+        return BY_WALKER;
     return route ? route->worker : BY_DOOR;
 }
 

@@ -13,8 +13,7 @@
 enum worker_kind {
     BY_DOOR,   /* needs no store: probes, the page, the description of the API */
     BY_READER, /* a question */
-    BY_CLERK,  /* a write that asks no function of a script; no route is sure of that yet, so the
-                  clerk has errands of the face alone */
+    BY_CLERK,  /* a write; what of it asks a script is a walker's, and what takes long to read */
     BY_WALKER  /* needs Lua: commands to processes, definitions with functions */
 };
 

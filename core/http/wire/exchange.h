@@ -60,6 +60,9 @@ struct exchange {
     const char *allow;     /* static: the methods, of a 405; NULL: without */
     int retry_after;       /* seconds; 0: without */
 
+    /* ---- or another thread goes on ---- */
+    struct new_jobs *new_jobs; /* see api/creation.h; NULL: none is under way */
+
     /* ---- or it waits ---- */
     time_ms parks_until; /* clock_monotonic: the answer is written then, or as soon as the face
                             stops, unless a ring for one of `topics` has it asked again before;

@@ -4,12 +4,22 @@
  * is with `raw`; `who` has scopes, tenant, handlers and token. */
 #include "base/json.h"
 #include "engine/config.h"
+#include "http/api/creation.h"
 #include "http/api/service.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 4 << 20, HEADERS = 16 };
+
+/* What is created is written as by the clerk. */
+static void answer(struct engine *engine, const struct caller *caller, struct exchange *exchange) {
+    struct create_list room = {0};
+    service_answer(engine, caller, exchange);
+    if (creation_step(exchange) == CREATION_COMPLETE)
+        creations_write(&room, engine, exchange);
+    create_list_clear(&room);
+}
 
 /* The request, in memory that the line owns. */
 static bool parts_read(struct exchange *exchange, char *path) {
@@ -95,7 +105,7 @@ static void ask(struct engine *engine, json_t *request) {
     caller_read(&caller, json_object_get(request, "who"));
     if (parts_read(&exchange, path)) {
         enum worker_kind by = service_worker(&exchange);
-        service_answer(by == BY_DOOR ? NULL : engine, &caller, &exchange);
+        answer(by == BY_DOOR ? NULL : engine, &caller, &exchange);
         answer_print(&exchange, by);
     }
     free(exchange.text);

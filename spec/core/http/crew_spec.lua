@@ -1,0 +1,230 @@
+-- Creations over HTTP that come at the same time: the clerk writes them together.
+local faces = require "spec.support.faces"
+local json = require("moonshift").json
+local process = require "spec.support.process"
+
+local CLIENTS = 64
+local HOLD = "touch held; until [ -e free -o ! -e handlers ]; do sleep 0.01; done"
+
+describe("the clerk of the network face", function()
+  local folder, store, face, program
+
+  -- Its program notes each commit of a creation in the file `passed`.
+  setup(function()
+    program = process.program
+    folder = process.folder {
+      ["handlers/plain.lua"] = "return function() end",
+      ["handlers/asked.lua"] = "return { priority = function(job) return job.payload.n end,\n"
+        .. "  run = function() end }",
+      ["handlers/slow.lua"] = "return { priority = function() while true do end end,\n"
+        .. "  run = function() end }",
+      ["handlers/full.lua"] = "return { backlog = 1, run = function() end }",
+    }
+    store = folder .. "/moonshift.db"
+    process.program = process.testing
+    process.environment = "CRASH_LOG=" .. folder .. "/passed"
+    face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket")
+  end)
+
+  teardown(function()
+    process.program, process.environment = program, ""
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+
+  before_each(function()
+    os.remove(folder .. "/free")
+    os.remove(folder .. "/held")
+  end)
+
+  local function post(job, ...)
+    local text = json.encode(job)
+    return faces.head("POST /v1/jobs", "Content-Type: application/json",
+      "Content-Length: " .. #text, ...) .. text
+  end
+
+  local function answer_of(text)
+    local status, content = text:match("^(%d+) (.*)$")
+    return status, json.decode(content)
+  end
+
+  local function passed(point)
+    local _, count = (process.read(folder .. "/passed") or ""):gsub(point, "")
+    return count
+  end
+
+  -- Sends each request on a connection of its own while nobody may write; then reads the answers.
+  -- One more is answered by the thread with the sockets before the store is free.
+  local function together(requests)
+    local probe, steps = faces.head("GET /health/live"), {}
+    local function add(...)
+      steps[#steps + 1] = { ... }
+    end
+    for i = 0, #requests do
+      add("on", tostring(i))
+      add("send", probe)
+      add("read")
+    end
+    os.execute(("cd %s && %s &"):format(folder, process.holding(store, HOLD)))
+    process.await("the store to be held", 60, function()
+      return process.read(folder .. "/held")
+    end)
+    for i, request in ipairs(requests) do
+      add("on", tostring(i))
+      add("send", request)
+    end
+    add("on", "0")
+    add("send", probe)
+    add("read")
+    add("shell", "touch " .. folder .. "/free")
+    for i = 1, #requests do
+      add("on", tostring(i))
+      add("read")
+    end
+    return table.move(face:talk(steps), #requests + 3, 2 * #requests + 2, 1, {})
+  end
+
+  local function ids_of(answers)
+    local ids, count = {}, 0
+    for _, answer in ipairs(answers) do
+      local status, made = answer_of(answer)
+      assert.equal("201", status, answer)
+      count = count + (ids[made.id] and 0 or 1)
+      ids[made.id] = true
+    end
+    return ids, count
+  end
+
+  it("writes what many connections ask for in one transaction", function()
+    local requests = {}
+    for i = 1, CLIENTS do
+      requests[i] = post({ handler = "plain", payload = { n = i } })
+    end
+    face:ask(requests[1]) -- its engine is open, and its ids are drawn
+    local before = passed("enqueue_committed")
+    local answers = together(requests)
+    assert.equal(CLIENTS, #answers)
+    assert.equal(CLIENTS, select(2, ids_of(answers)))
+    assert.is_true(passed("enqueue_committed") - before <= 3, passed("enqueue_committed") - before)
+  end)
+
+  it("writes what functions have said", function()
+    local requests, questions = {}, {}
+    for i = 1, CLIENTS do
+      requests[i] = post({ handler = i % 2 == 0 and "asked" or "plain", payload = { n = i } })
+    end
+    local ids, count = ids_of(together(requests))
+    assert.equal(CLIENTS, count)
+    for id in pairs(ids) do
+      questions[#questions + 1] = faces.head("GET /v1/jobs/" .. id)
+    end
+    for _, answer in ipairs(face:ask_all(questions)) do
+      local _, job = answer_of(answer)
+      assert.equal(job.handler == "asked" and job.payload.n or 0, job.priority)
+    end
+  end)
+
+  it("leaves out what is refused, and goes on with the others", function()
+    local requests = {}
+    for i = 1, 12 do
+      requests[i] = post({ handler = ({ "plain", "full", "nobody" })[i % 3 + 1] })
+    end
+    local told = {}
+    for _, answer in ipairs(together(requests)) do
+      local status, content = answer_of(answer)
+      local what = status .. (content.code and " " .. content.code or "")
+      told[what] = (told[what] or 0) + 1
+    end
+    assert.same({ ["201"] = 5, ["409 conflict"] = 3, ["404 not_found"] = 4 }, told)
+  end)
+
+  it("answers one key alike, however many ask at once", function()
+    local requests, ids = {}, {}
+    for i = 1, CLIENTS do
+      requests[i] = post({ handler = "plain", payload = { n = i % 4 } },
+        "Idempotency-Key: key" .. i % 4)
+    end
+    local before = passed("create_begun")
+    for i, answer in ipairs(together(requests)) do
+      local status, made = answer_of(answer)
+      assert.equal("201", status, answer)
+      assert.equal(ids[i % 4] or made.id, made.id)
+      ids[i % 4] = made.id
+    end
+    assert.equal(4, passed("create_begun") - before)
+    assert.matches('^409 .*"conflict"', face:ask(post({ handler = "plain" },
+      "Idempotency-Key: key1")))
+  end)
+
+  it("holds up nobody for a slow function of a definition", function()
+    local slow, plain = post({ handler = "slow" }), post({ handler = "plain" })
+    local order
+    for _ = 1, 20 do -- an order that a busy machine may turn round now and then
+      order = face:talk { { "on", "slow" }, { "send", slow }, { "on", "plain" }, { "send", plain },
+        { "on", "none" }, { "first" }, { "read" }, { "on", "none" }, { "first" }, { "read" } }
+      if order[1]:find("^201") then
+        break
+      end
+    end
+    assert.matches("^201", order[1])
+    assert.matches("^500 .*took longer than PT1S", order[2])
+  end)
+end)
+
+describe("a key over the death of the network face", function()
+  local folder, program
+
+  setup(function()
+    program = process.program
+    process.program = process.testing
+  end)
+
+  before_each(function()
+    folder = process.folder { ["handlers/plain.lua"] = "return function() end" }
+  end)
+
+  after_each(function()
+    process.environment = ""
+    process.remove(folder)
+  end)
+
+  teardown(function()
+    process.program = program
+  end)
+
+  -- What a face answers to jobs under one key; nil: it has died at the point.
+  local function ask(point, job)
+    process.environment = point and "CRASH_AT=" .. point or ""
+    local face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket")
+    local text = json.encode(job)
+    local answer = face:ask(faces.head("POST /v1/jobs", "Content-Type: application/json",
+      "Content-Length: " .. #text, "Idempotency-Key: order-7") .. text)
+    if point then
+      assert.equal(137, process.await_status(face.pid, 60))
+      assert.equal("end", answer)
+      return nil
+    end
+    process.kill(face.pid)
+    return answer
+  end
+
+  local function count()
+    local status, output = process.moonshift("job", "list", "--json", "--store",
+      "sqlite:" .. folder .. "/moonshift.db")
+    assert.equal(0, status)
+    return select(2, output:gsub('"handler"', ""))
+  end
+
+  for _, point in ipairs { "create_begun:1", "request_kept:1", "enqueue_committed:1" } do
+    it("is answered as if nothing had been: " .. point, function()
+      local jobs = { { handler = "plain" }, { handler = "plain", priority = 2 } }
+      assert.is_nil(ask(point, jobs))
+      assert.equal(point == "enqueue_committed:1" and 2 or 0, count())
+      local first = ask(nil, jobs)
+      assert.matches("^201 ", first)
+      assert.equal(first, ask(nil, jobs))
+      assert.equal(2, count())
+      assert.matches("^409 ", ask(nil, { handler = "plain" }))
+    end)
+  end
+end)
