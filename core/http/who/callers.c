@@ -44,10 +44,22 @@ struct callers {
     struct sessions *sessions;
     bool open;
     uid_t owner;
-    bool due; /* the use of a token is to be written */
+    char owner_who[CALLER_WHO_SIZE]; /* asking the system takes long */
+    bool due;                        /* the use of a token is to be written */
     struct kept kept[KEPT];
     struct address addresses[ADDRESSES];
 };
+
+static void owner_name(struct callers *callers) {
+    struct passwd room, *user = NULL;
+    char names[1024];
+    callers->owner = getuid();
+    if (getpwuid_r(callers->owner, &room, names, sizeof names, &user) == 0 && user)
+        snprintf(callers->owner_who, sizeof callers->owner_who, "unix:%.100s", user->pw_name);
+    else
+        snprintf(callers->owner_who, sizeof callers->owner_who, "unix:%u",
+                 (unsigned)callers->owner);
+}
 
 struct callers *callers_new(const struct callers_options *options) {
     struct callers *callers = calloc(1, sizeof *callers);
@@ -60,7 +72,7 @@ struct callers *callers_new(const struct callers_options *options) {
     }
     mutex_init(&callers->mutex);
     callers->open = options->open;
-    callers->owner = getuid();
+    owner_name(callers);
     return callers;
 }
 
@@ -95,15 +107,9 @@ static enum caller_verdict everything(struct caller *caller, const char *who) {
 
 static enum caller_verdict local_find(const struct callers *callers, const struct socket_peer *peer,
                                       struct caller *caller) {
-    if (peer->user != callers->owner && peer->user != 0)
-        return CALLER_UNKNOWN;
-    struct passwd room, *user = NULL;
-    char names[1024], who[CALLER_WHO_SIZE];
-    if (getpwuid_r(peer->user, &room, names, sizeof names, &user) == 0 && user)
-        snprintf(who, sizeof who, "unix:%.100s", user->pw_name);
-    else
-        snprintf(who, sizeof who, "unix:%u", (unsigned)peer->user);
-    return everything(caller, who);
+    if (peer->user == callers->owner)
+        return everything(caller, callers->owner_who);
+    return peer->user == 0 ? everything(caller, "unix:root") : CALLER_UNKNOWN;
 }
 
 /* ---- addresses that show unknown tokens; under the mutex ---- */
