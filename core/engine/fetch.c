@@ -3,10 +3,11 @@
 #include "engine/engine_state.h"
 #include "time/span.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const keys[] = {"worker", "topics", "max", "lock", "priority", NULL};
-static const char *const topic_keys[] = {"topic", "lock", NULL};
+static const char *const topic_keys[] = {"topic", "lock", "priority", "tenant", "category", NULL};
 
 static bool check_keys(const json_t *object, const char *const *known, struct error *error) {
     const char *key;
@@ -29,44 +30,24 @@ static bool read_name(const char *what, const json_t *value, const char **name,
            json_refuse(what, value, "a text of 1 to 255 bytes", error);
 }
 
-/* A span above 0; absent: 0. */
+/* Absent: NULL. */
+static bool read_optional(const json_t *object, const char *what, const char **name,
+                          struct error *error) {
+    const json_t *value = json_object_get(object, what);
+    return !value || json_is_null(value) || read_name(what, value, name, error);
+}
+
+/* A span above 0; absent: as it is. */
 static bool read_lock(const json_t *object, time_ms *lock, struct error *error) {
     const json_t *value = json_object_get(object, "lock");
-    *lock = 0;
+    struct error why = {0};
     if (!value || json_is_null(value))
         return true;
     if (!json_is_string(value))
         return json_refuse("lock", value, "a span such as \"PT5M\"", error);
-    return span_parse_ms(json_string_value(value), lock, error) &&
-           (*lock > 0 || json_refuse("lock", value, "more than nothing", error));
-}
-
-static bool read_topic(struct fetch *fetch, json_t *entry, struct error *error) {
-    const char *name;
-    time_ms lock = 0;
-    json_t *value = json_is_object(entry) ? json_object_get(entry, "topic") : entry;
-    if (json_is_object(entry) && !check_keys(entry, topic_keys, error))
-        return false;
-    if (!read_name("topic", value, &name, error) ||
-        (value != entry && !read_lock(entry, &lock, error)))
-        return false;
-    if (json_object_get(fetch->locks, name))
-        return json_refuse("topics", value, "each topic once", error);
-    return (json_object_set_new(fetch->locks, name, json_integer(lock)) == 0 &&
-            json_array_append(fetch->topics, value) == 0) ||
-           error_no_memory(error);
-}
-
-static bool read_topics(struct fetch *fetch, const json_t *topics, struct error *error) {
-    size_t i;
-    json_t *entry;
-    if (!json_is_array(topics) || !json_array_size(topics))
-        return json_refuse("topics", topics, "a list of topics", error);
-    json_array_foreach(topics, i, entry) {
-        if (!read_topic(fetch, entry, error))
-            return false;
-    }
-    return true;
+    if (!span_parse_ms(json_string_value(value), lock, &why))
+        return error_set(error, why.code, "lock: %s", why.text);
+    return *lock > 0 || json_refuse("lock", value, "more than nothing", error);
 }
 
 static bool read_bound(const json_t *value, int64_t *bound, struct error *error) {
@@ -74,33 +55,20 @@ static bool read_bound(const json_t *value, int64_t *bound, struct error *error)
            json_refuse("priority", value, "a whole number or nothing", error);
 }
 
-static bool read_priority(struct fetch *fetch, const json_t *range, struct error *error) {
-    fetch->min = INT64_MIN;
-    fetch->max = INT64_MAX;
+/* [ least, highest ]; absent: as it is. */
+static bool read_priority(const json_t *object, int64_t *least, int64_t *most,
+                          struct error *error) {
+    const json_t *range = json_object_get(object, "priority");
     if (!range || json_is_null(range))
         return true;
     if (!json_is_array(range) || json_array_size(range) > 2)
         return json_refuse("priority", range, "the least and the highest one", error);
-    return read_bound(json_array_get(range, 0), &fetch->min, error) &&
-           read_bound(json_array_get(range, 1), &fetch->max, error);
-}
-
-static bool read_most(struct fetch *fetch, const json_t *most, struct error *error) {
-    int64_t number = 1;
-    if (most && !json_is_null(most) && !json_whole(most, 1, FETCH_MAX, &number))
-        return json_refuse("max", most, "a whole number from 1 to 1000", error);
-    fetch->most = (int)number;
-    return true;
-}
-
-static bool read_all(struct fetch *fetch, const json_t *question, struct error *error) {
-    if (!check_keys(question, keys, error) || !read_lock(question, &fetch->lock, error))
-        return false;
-    if (!read_name("worker", json_object_get(question, "worker"), &fetch->worker, error))
-        return false;
-    return read_topics(fetch, json_object_get(question, "topics"), error) &&
-           read_priority(fetch, json_object_get(question, "priority"), error) &&
-           read_most(fetch, json_object_get(question, "max"), error);
+    *least = INT64_MIN;
+    *most = INT64_MAX;
+    return read_bound(json_array_get(range, 0), least, error) &&
+           read_bound(json_array_get(range, 1), most, error) &&
+           (*least <= *most ||
+            json_refuse("priority", range, "the least one first, then the highest", error));
 }
 
 /* How long the definition says that a job of the topic may take; else as any lock lasts. */
@@ -112,35 +80,90 @@ static time_ms lock_of(struct engine *engine, const char *topic) {
                                              : engine->options.settings->lock_time;
 }
 
-/* Fills in what the question leaves open. */
-static bool fill(struct engine *engine, struct fetch *fetch, struct error *error) {
+/* What an object says of its topic beside the name. */
+static bool read_wishes(struct wanted_topic *wanted, const json_t *entry, struct error *error) {
+    if (!check_keys(entry, topic_keys, error) || !read_lock(entry, &wanted->lock, error))
+        return false;
+    return read_priority(entry, &wanted->priority_min, &wanted->priority_max, error) &&
+           read_optional(entry, "tenant", &wanted->tenant, error) &&
+           read_optional(entry, "category", &wanted->category, error);
+}
+
+static bool is_twice(const struct fetch *fetch, const char *name) {
+    for (size_t i = 0; i < fetch->count; i++)
+        if (strcmp(fetch->list[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool read_topic(struct fetch *fetch, const struct wanted_topic *all, struct engine *engine,
+                       json_t *entry, struct error *error) {
+    struct wanted_topic wanted = *all;
+    json_t *value = json_is_object(entry) ? json_object_get(entry, "topic") : entry;
+    if (!read_name("topic", value, &wanted.name, error) ||
+        (value != entry && !read_wishes(&wanted, entry, error)))
+        return false;
+    if (is_twice(fetch, wanted.name))
+        return json_refuse("topics", value, "each topic once", error);
+    wanted.lock = wanted.lock ? wanted.lock : lock_of(engine, wanted.name);
+    fetch->list[fetch->count++] = wanted;
+    fetch->lock = wanted.lock > fetch->lock ? wanted.lock : fetch->lock;
+    fetch->least = wanted.priority_min < fetch->least ? wanted.priority_min : fetch->least;
+    fetch->most = wanted.priority_max > fetch->most ? wanted.priority_max : fetch->most;
+    return json_array_append(fetch->topics, value) == 0 || error_no_memory(error);
+}
+
+static bool read_topics(struct fetch *fetch, const struct wanted_topic *all, struct engine *engine,
+                        const json_t *topics, struct error *error) {
     size_t i;
-    const json_t *topic;
-    json_array_foreach(fetch->topics, i, topic) {
-        const char *name = json_string_value(topic);
-        time_ms lock = json_int(fetch->locks, name);
-        lock = lock ? lock : fetch->lock;
-        lock = lock ? lock : lock_of(engine, name);
-        if (!json_put(fetch->locks, name, json_integer(lock)))
-            return error_no_memory(error);
+    json_t *entry;
+    const size_t count = json_array_size(topics);
+    if (!count || count > FETCH_TOPICS_MAX)
+        return json_refuse("topics", topics, "a list of 1 to 1000 topics", error);
+    fetch->list = calloc(count, sizeof *fetch->list);
+    if (!fetch->list)
+        return error_no_memory(error);
+    json_array_foreach(topics, i, entry) {
+        if (!read_topic(fetch, all, engine, entry, error))
+            return false;
     }
-    if (!fetch->lock)
-        fetch->lock = engine->options.settings->lock_time;
     return true;
+}
+
+static bool read_max(struct fetch *fetch, const json_t *max, struct error *error) {
+    int64_t number = 1;
+    if (max && !json_is_null(max) && !json_whole(max, 1, FETCH_MAX, &number))
+        return json_refuse("max", max, "a whole number from 1 to 1000", error);
+    fetch->max = (int)number;
+    return true;
+}
+
+/* What stands beside the topics is of those that say nothing else. */
+static bool read_all(struct fetch *fetch, struct engine *engine, const json_t *question,
+                     struct error *error) {
+    struct wanted_topic all = {.priority_min = INT64_MIN, .priority_max = INT64_MAX};
+    const json_t *worker = json_object_get(question, "worker");
+    if (!check_keys(question, keys, error) || !read_lock(question, &all.lock, error))
+        return false;
+    if (!read_name("worker", worker, &fetch->worker, error) ||
+        !read_priority(question, &all.priority_min, &all.priority_max, error))
+        return false;
+    return read_max(fetch, json_object_get(question, "max"), error) &&
+           read_topics(fetch, &all, engine, json_object_get(question, "topics"), error);
 }
 
 bool fetch_read(struct fetch *fetch, struct engine *engine, const json_t *question,
                 struct error *error) {
-    *fetch = (struct fetch){.topics = json_array(), .locks = json_object()};
-    if (!fetch->topics || !fetch->locks)
+    *fetch = (struct fetch){.topics = json_array(), .least = INT64_MAX, .most = INT64_MIN};
+    if (!fetch->topics)
         return error_no_memory(error);
-    return read_all(fetch, question, error) && fill(engine, fetch, error);
+    return read_all(fetch, engine, question, error);
 }
 
 void fetch_clear(struct fetch *fetch) {
     json_decref(fetch->topics);
-    json_decref(fetch->locks);
-    fetch->topics = fetch->locks = NULL;
+    free(fetch->list);
+    *fetch = (struct fetch){0};
 }
 
 /* ---- taking ---- */

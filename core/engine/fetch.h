@@ -5,10 +5,10 @@
 #include "engine/engine.h"
 #include "store/outside.h"
 
-/* Locks jobs for a worker outside. The question: { worker, topics = [ name | { topic, lock } ],
- * max, lock, priority = [ min, max ] }; the spans are texts. *answer: an array of jobs as
- * job_to_json has them, the best first, with `variables`, what the activity of an instance sees;
- * the caller's. */
+/* Locks jobs for a worker outside. The question: { worker, topics = [ name | { topic, lock,
+ * priority, tenant, category } ], max, lock, priority = [ min, max ] }; the spans are texts.
+ * *answer: an array of jobs as job_to_json has them, the best first, with `variables`, what the
+ * activity of an instance sees; the caller's. */
 bool engine_fetch(struct engine *engine, const json_t *question, json_t **answer,
                   struct error *error);
 

@@ -1,4 +1,5 @@
 #include "job/acquire.h"
+#include <string.h>
 
 __extension__ typedef __int128 wide; /* priority times milliseconds does not fit 64 bits */
 
@@ -17,6 +18,20 @@ struct acquire acquire_from(const struct settings *settings) {
         .executor_name = settings->name,
     };
     return acquire;
+}
+
+const struct wanted_topic *acquire_wanted(const struct acquire *acquire, const char *topic) {
+    for (size_t i = 0; topic && i < acquire->wanted_count; i++)
+        if (strcmp(acquire->wanted[i].name, topic) == 0)
+            return &acquire->wanted[i];
+    return NULL;
+}
+
+bool acquire_sifts(const struct acquire *acquire) {
+    bool sifts = acquire->ensure_due_date;
+    for (size_t i = 0; i < acquire->wanted_count; i++)
+        sifts = sifts || acquire->wanted[i].tenant;
+    return sifts;
 }
 
 struct sort_key acquire_sort_key(const struct job *job) {

@@ -21,6 +21,14 @@ struct horizon {
     int workers; /* that share it */
 };
 
+/* A topic that a worker outside asks for, and which of its jobs. */
+struct wanted_topic {
+    const char *name;
+    const char *tenant, *category;      /* NULL: any */
+    int64_t priority_min, priority_max; /* inclusive */
+    time_ms lock;                       /* the worker has them so long */
+};
+
 struct acquire {
     int want;      /* at most so many jobs */
     int64_t bytes; /* of payloads and frames: the job that reaches it is the last; 0: any number */
@@ -43,7 +51,9 @@ struct acquire {
     const json_t *categories;           /* array of texts; NULL: all */
     const json_t *topics;               /* of a worker outside: jobs of these alone; NULL: it is an
                                            executor, which has to have handlers of theirs */
-    const char *executor_name;          /* whose registrations count */
+    const struct wanted_topic *wanted; /* of a fetch: what it says of each of them; NULL: nothing */
+    size_t wanted_count;
+    const char *executor_name; /* whose registrations count */
 };
 
 static inline int64_t acquire_bytes(const struct acquire *acquire) {
@@ -52,6 +62,12 @@ static inline int64_t acquire_bytes(const struct acquire *acquire) {
 
 /* What an executor with these settings looks for, wherever it runs; the settings are borrowed. */
 struct acquire acquire_from(const struct settings *settings);
+
+/* What a fetch says of a topic; NULL: nothing. */
+const struct wanted_topic *acquire_wanted(const struct acquire *acquire, const char *topic);
+/* True if some jobs of a stream are passed over inside the database: those without a due date, or
+ * those of other tenants. */
+bool acquire_sifts(const struct acquire *acquire);
 
 /* Where a job that is ready stands among the others. */
 struct sort_key {

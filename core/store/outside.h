@@ -9,16 +9,18 @@
 
 #include "store/store.h"
 
-#define FETCH_MAX 1000 /* jobs in one fetch */
+#define FETCH_MAX 1000        /* jobs in one fetch */
+#define FETCH_TOPICS_MAX 1000 /* topics in one */
 
 /* What a worker outside asks for, and how long it keeps what it gets. */
 struct fetch {
-    const char *worker; /* borrowed from the question, as all texts of it are */
-    json_t *topics;     /* an array of names, without one twice; owned */
-    json_t *locks;      /* { name = ms }: how long jobs of each topic are locked; owned */
-    time_ms lock;       /* of those for which it is 0 */
-    int64_t min, max;   /* priorities, inclusive */
-    int most;           /* jobs */
+    const char *worker;        /* borrowed from the question, as all texts of it are */
+    json_t *topics;            /* an array of names, without one twice; owned */
+    struct wanted_topic *list; /* what is said of each, in the same order; owned */
+    size_t count;
+    time_ms lock;        /* the longest of them */
+    int64_t least, most; /* the priorities of all, inclusive */
+    int max;             /* jobs */
 };
 
 /* Locks the best jobs of the topics for the worker. *jobs: the caller's, with the frames of

@@ -5,10 +5,18 @@ local options = require "moonshift.options"
 --- What a worker outside asks for.
 ---@class moonshift.fetch_options
 ---@field worker string its name
----@field topics (string|{ topic: string, lock?: string })[] names, some with a lock of their own
+---@field topics (string|moonshift.wanted_topic)[] names, or what is wanted of each
 ---@field max? integer jobs, 1 to 1 000 (1)
 ---@field lock? string a span such as "PT5M"; else the handler's `timeout`, else `lock_time`
 ---@field priority? table the least and the highest one, `moonshift.null` for any
+
+--- What a worker outside asks for of one topic. What it leaves open is as for all of them.
+---@class moonshift.wanted_topic
+---@field topic string its name
+---@field lock? string a span: how long the worker has its jobs
+---@field priority? table the least and the highest one, `moonshift.null` for any
+---@field tenant? string only jobs of this tenant
+---@field category? string only jobs of this category
 
 --- What workers outside hand back.
 ---@class moonshift.settle_options

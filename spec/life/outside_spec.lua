@@ -87,6 +87,52 @@ describe("a worker outside", function()
     assert.same({ 1 }, numbers(fetch("w1", 10, { priority = { moonshift.null, 1 } })))
   end)
 
+  it("says of each topic which of its jobs it wants", function()
+    local function add(topic, n, options)
+      return (assert(engine:enqueue("topic/" .. topic, { n = n }, options)))
+    end
+    for n = 1, 6 do
+      add("ocr", n, { priority = n, tenant = n % 2 == 0 and "acme" or nil })
+      add("mail", 10 + n, { priority = n })
+      add("fax", 20 + n, { priority = 2, category = n == 4 and "scans" or nil,
+        lane = "l" .. n })
+    end
+    local function wanted(topics, more)
+      local given = { worker = "w", topics = topics, max = 100, lock = "PT1M" }
+      for key, value in pairs(more or {}) do
+        given[key] = value
+      end
+      local jobs = assert(engine:fetch(given))
+      local list = numbers(jobs)
+      local back = {}
+      for i, job in ipairs(jobs) do
+        back[i] = { id = job.id, token = job.token, outcome = "release" }
+      end
+      assert(engine:settle { outcomes = back })
+      return list
+    end
+    local null = moonshift.null
+    assert.same({ 6, 4, 2 }, wanted { { topic = "ocr", tenant = "acme" } })
+    assert.same({ 4, 2 }, wanted { { topic = "ocr", tenant = "acme", priority = { null, 5 } } })
+    assert.same({}, wanted { { topic = "ocr", tenant = "other" } })
+    assert.same({ 24 }, wanted { { topic = "fax", category = "scans" } })
+    assert.same({}, wanted { { topic = "ocr", category = "scans" } })
+    assert.same({ 16, 15, 4, 3, 2, 1 }, wanted { { topic = "ocr", priority = { null, 4 } },
+      { topic = "mail", priority = { 5, null } } })
+    assert.same({ 5, 13, 12 }, wanted({ { topic = "ocr", priority = { 5, 5 } }, "mail" },
+      { priority = { 2, 3 } }))
+    assert.same({ 6 }, wanted({ { topic = "ocr", tenant = "acme" } }, { max = 1 }))
+  end)
+
+  it("has the jobs of each topic as long as it says", function()
+    make(1)
+    engine:enqueue("topic/mail", { n = 2 })
+    local jobs = assert(engine:fetch { worker = "w", max = 2, lock = "PT1M",
+      topics = { { topic = "ocr", lock = "PT9M" }, { topic = "mail" } } })
+    assert.equal("2026-01-01T00:09:00.000Z", jobs[1].lock_expiration)
+    assert.equal("2026-01-01T00:01:00.000Z", jobs[2].lock_expiration)
+  end)
+
   it("completes with a result", function()
     local id = make(1)
     local job = fetch("w1")[1]
@@ -303,11 +349,26 @@ describe("a worker outside", function()
       assert.match(pattern, message, 1, true)
     end
     refused({ topics = { "ocr" } }, "worker ?: expected a text of 1 to 255 bytes")
-    refused({ worker = "w", topics = {} }, "expected a list of topics")
+    refused({ worker = "w", topics = {} }, "expected a list of 1 to 1000 topics")
     refused({ worker = "w", topics = { "a", "a" } }, "expected each topic once")
     refused({ worker = "w", topics = { "a" }, lock = "PT0S" }, "expected more than nothing")
     refused({ worker = "w", topics = { "a" }, max = 1001 }, "a whole number from 1 to 1000")
     refused({ worker = "w", topics = { "a" }, loc = "PT1M" }, 'unknown key "loc"')
+    local function topic(wish, pattern)
+      wish.topic = wish.topic or "a"
+      refused({ worker = "w", topics = { wish } }, pattern)
+    end
+    topic({ topic = 5 }, "topic 5: expected a text of 1 to 255 bytes")
+    topic({ lock = "soon" }, 'lock: duration "soon"')
+    topic({ lock = 5 }, 'lock 5: expected a span such as "PT5M"')
+    topic({ priority = { 2, 1 } }, "priority [2,1]: expected the least one first")
+    topic({ priority = { "x" } }, 'priority "x": expected a whole number or nothing')
+    topic({ priority = 5 }, "priority 5: expected the least and the highest one")
+    topic({ tenant = "" }, 'tenant "": expected a text of 1 to 255 bytes')
+    topic({ category = 7 }, "category 7: expected a text of 1 to 255 bytes")
+    topic({ max = 7 }, 'unknown key "max"')
+    refused({ worker = "w", topics = { "a" }, priority = { 2, 1 } },
+      "priority [2,1]: expected the least one first")
     local wrong = { id = 1, token = 1, outcome = "done" }
     local settled, message = engine:settle { outcomes = { wrong } }
     assert.is_nil(settled)

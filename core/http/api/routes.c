@@ -203,7 +203,8 @@ static const struct member token_members[] = {
 
 static const struct member fetch_members[] = {
     {"worker", VALUE_TEXT, true, "its name"},
-    {"topics", VALUE_LIST, true, "names, or objects with `topic` and `lock`"},
+    {"topics", VALUE_LIST, true,
+     "names, or objects with `topic`, `lock`, `priority`, `tenant`, `category`"},
     {"max", VALUE_INTEGER, false, "jobs, 1 to 1000; 1 unless told"},
     {"lock", VALUE_TEXT, false, "a span: how long it has them"},
     {"priority", VALUE_LIST, false, "the least and the highest one, or null"},

@@ -20,16 +20,42 @@ static bool sees_topic(const struct call *call, const json_t *entry, struct erro
                      topic ? topic : "");
 }
 
-/* A topic has jobs of all tenants: it is not for a caller of one. */
-static bool sees_topics(const struct call *call, const json_t *question, struct error *error) {
+/* The same entry, of the caller's tenant alone. NULL: error. */
+static json_t *of_tenant(const struct call *call, const json_t *entry, struct error *error) {
+    const char *tenant = call->caller->tenant;
+    json_t *object = json_is_object(entry) ? json_copy(json_unchanged(entry))
+                                           : json_pack("{sO}", "topic", json_unchanged(entry));
+    const char *asked = json_text(object, "tenant");
+    bool fine = object || error_no_memory(error);
+    if (fine && asked && strcmp(asked, tenant) != 0)
+        fine = error_set(error, ERROR_FORBIDDEN, "tenant \"%.255s\": the caller may not ask for it",
+                         asked);
+    return json_kept(object, fine && json_put_text(object, "tenant", tenant));
+}
+
+/* Refuses topics that are out of sight; a caller of one tenant gets jobs of it alone. */
+static bool narrow_topics(const struct call *call, json_t *topics, struct error *error) {
     size_t i;
-    const json_t *entry;
+    json_t *entry;
     bool fine = true;
-    if (call->caller->tenant)
-        return sight_whole(call, error);
-    json_array_foreach(json_object_get(question, "topics"), i, entry)
+    json_array_foreach(topics, i, entry) {
         fine = fine && sees_topic(call, entry, error);
+        json_t *own = fine && call->caller->tenant ? of_tenant(call, entry, error) : NULL;
+        if (fine && call->caller->tenant)
+            fine = own && json_array_set_new(topics, i, own) == 0;
+    }
     return fine;
+}
+
+/* What is asked for as far as it is in sight, the caller's. NULL: error. */
+static json_t *narrowed(const struct call *call, const json_t *question, struct error *error) {
+    json_t *copy = json_copy(json_unchanged(question));
+    json_t *topics = json_copy(json_object_get(question, "topics"));
+    bool fine = copy || error_no_memory(error);
+    if (fine && topics)
+        fine = narrow_topics(call, topics, error) && json_object_set(copy, "topics", topics) == 0;
+    json_decref(topics);
+    return json_kept(copy, fine);
 }
 
 static bool read_wait(const json_t *value, time_ms *wait, struct error *error) {
@@ -45,9 +71,8 @@ static bool read_wait(const json_t *value, time_ms *wait, struct error *error) {
 
 /* The question without how long it may wait, which the door knows about. NULL: error. */
 static json_t *without_wait(const struct call *call, time_ms *wait, struct error *error) {
-    json_t *question = json_copy(call->body);
-    bool fine = (question || error_no_memory(error)) &&
-                read_wait(json_object_get(question, "wait"), wait, error);
+    json_t *question = narrowed(call, call->body, error);
+    bool fine = question && read_wait(json_object_get(question, "wait"), wait, error);
     json_object_del(question, "wait");
     return json_kept(question, fine);
 }
@@ -86,7 +111,7 @@ bool answer_fetch(struct call *call, struct error *error) {
     json_t *jobs = NULL;
     time_ms wait = 0;
     json_t *question = without_wait(call, &wait, error);
-    bool done = question && sees_topics(call, question, error);
+    bool done = question != NULL;
     if (done && wait && exchange_gone(call->exchange))
         jobs = json_array();
     else
@@ -108,12 +133,24 @@ static bool sees_outcomes(const struct call *call, const json_t *outcomes, struc
     return fine;
 }
 
+/* The fetch in it is a question of its own. NULL: error. */
+static json_t *settlement(const struct call *call, const json_t *question, struct error *error) {
+    const json_t *fetch = json_object_get(question, "fetch");
+    json_t *copy = json_copy(json_unchanged(question)), *own = NULL;
+    bool fine = copy || error_no_memory(error);
+    if (fine && json_is_object(fetch))
+        fine = (own = narrowed(call, fetch, error)) && json_put(copy, "fetch", own);
+    return json_kept(copy, fine);
+}
+
 static bool settle(struct call *call, const json_t *question, json_t **answer,
                    struct error *error) {
-    return sees_outcomes(call, json_object_get(question, "outcomes"), error) &&
-           sees_topics(call, json_object_get(question, "fetch"), error) &&
-           engine_settle(call->engine, question, answer, error) &&
-           (call->exchange->wakes_any = true);
+    json_t *asked = settlement(call, question, error);
+    bool done = asked && sees_outcomes(call, json_object_get(asked, "outcomes"), error) &&
+                engine_settle(call->engine, asked, answer, error);
+    json_decref(asked);
+    call->exchange->wakes_any = done;
+    return done;
 }
 
 bool answer_settle(struct call *call, struct error *error) {

@@ -8,10 +8,10 @@
 #include "store/rules/ground/row.h"
 #include "store/rules/record/bulk.h"
 
-#define LISTS " FROM unnest(?, ?, ?, ?, ?) AS s(stream, quota, rank, place, id)"
+#define LISTS " FROM unnest(?, ?, ?, ?, ?, ?) AS s(stream, quota, rank, place, id, most)"
 #define READY                                                                                      \
     " CROSS JOIN LATERAL (SELECT ctid, rank, place, id, lane, plain FROM ready"                    \
-    " WHERE stream=s.stream AND (rank, place, id)>(s.rank, s.place, s.id) AND rank<=?"             \
+    " WHERE stream=s.stream AND (rank, place, id)>(s.rank, s.place, s.id) AND rank<=s.most"        \
     " ORDER BY rank, place, id LIMIT s.quota) AS r"
 
 /* Depends on what stands before it: no other order of the loops is possible. */
@@ -24,7 +24,7 @@
     " ON true LEFT JOIN LATERAL"                                                                   \
     " (SELECT 1 AS parks FROM parked WHERE l.owner IS NULL AND lane=r.lane LIMIT 1) AS p ON true"
 
-enum { COLUMNS = 5 };
+enum { COLUMNS = 6 };
 
 static const char *const page_sql[] = {
     [PAGE_PLACES] = "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY,
@@ -38,8 +38,8 @@ static void fill(struct array arrays[COLUMNS], const struct ready_page *page) {
         array_begin(&arrays[at], ARRAY_INT8);
     for (size_t i = 0; i < page->count; i++) {
         const struct ready_list *list = &page->lists[i];
-        const int64_t columns[COLUMNS] = {list->stream, list->quota, list->rank, list->place,
-                                          list->id};
+        const int64_t columns[COLUMNS] = {list->stream, list->quota, list->rank,
+                                          list->place,  list->id,    list->rank_max};
         for (int at = 0; at < COLUMNS; at++)
             array_add_int(&arrays[at], columns[at]);
     }
@@ -50,8 +50,7 @@ static void fill(struct array arrays[COLUMNS], const struct ready_page *page) {
 /* NULL: error. */
 static struct row *page_ask(struct db *db, const struct ready_page *page, struct error *error) {
     struct array arrays[COLUMNS];
-    struct row *row =
-        db_query(db, error, page_sql[page->rows], "nnnnni", 0, 0, 0, 0, 0, page->rank_max);
+    struct row *row = db_query(db, error, page_sql[page->rows], "nnnnnn", 0, 0, 0, 0, 0, 0);
     bool bound = row != NULL;
     fill(arrays, page);
     for (int at = 0; bound && at < COLUMNS; at++)

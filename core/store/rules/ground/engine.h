@@ -14,6 +14,7 @@ struct row;
 struct ready_list {
     int64_t stream, quota;   /* so many at most */
     int64_t rank, place, id; /* behind these */
+    int64_t rank_max;        /* inclusive */
 };
 /* What a page has of each place. Places: rank, place, id, lane, plain, stream and spot. Jobs:
  * ROW_COLUMNS, place and spot. Lanes: the same, rank, id, lane, stream, whether the lane runs, and
@@ -22,7 +23,6 @@ enum page_rows { PAGE_PLACES, PAGE_JOBS, PAGE_LANES };
 struct ready_page {
     const struct ready_list *lists;
     size_t count;
-    int64_t rank_max;
     enum page_rows rows;
     int64_t waited; /* µs for which the engine has waited for the rows before it reads them */
     bool (*read)(struct ready_page *page, struct store *store, struct row *row,

@@ -60,11 +60,20 @@ bool serves_topic(const struct definitions *handlers, const char *topic) {
     return serves_name(handlers, name);
 }
 
-/* A worker outside asks for topics. An executor serves one whose handler its folder has. */
+/* A worker outside asks for topics, and may ask for one category of each. */
+static bool serves_wanted(const struct acquire *acquire, const struct catalog_stream *stream) {
+    const struct wanted_topic *wanted = acquire_wanted(acquire, stream->topic);
+    if (!stream->topic || !serves_category(acquire->topics, stream->topic))
+        return false;
+    return !wanted || !wanted->category ||
+           (stream->category && strcmp(stream->category, wanted->category) == 0);
+}
+
+/* An executor serves one whose handler its folder has. */
 static bool serves_work(const struct acquire *acquire, const struct catalog_stream *stream) {
     const struct definitions *handlers = acquire->handlers;
     if (acquire->topics)
-        return stream->topic && serves_category(acquire->topics, stream->topic);
+        return serves_wanted(acquire, stream);
     return !handlers || (serves_handler(handlers, stream->definition) &&
                          (!stream->topic || serves_topic(handlers, stream->topic)));
 }

@@ -7,13 +7,34 @@
 
 enum { CURSOR_ROOM = 64 }; /* rows that there is room for at least */
 
+/* Some of its jobs are passed over inside the database. */
+static bool cursor_sifts(const struct cursor *cursor) {
+    return cursor->dated || cursor->tenant;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* A higher priority is a lower rank. */
+static void cursor_range(struct cursor *cursor, const struct acquire *order,
+                         const struct wanted_topic *wanted) {
+    const int64_t most = wanted ? wanted->priority_max : INT64_MAX;
+    const int64_t fewest = wanted ? wanted->priority_min : INT64_MIN;
+    cursor->rank_min = ~least(order->priority_max, most);
+    cursor->rank_max = least(~order->priority_min, ~fewest);
+}
+
 struct cursor cursor_of(const struct acquire *order, const struct catalog_stream *stream) {
     struct cursor cursor = {.stream = stream->id, .timer = stream->type == JOB_TIMER, .ask = 2};
+    const struct wanted_topic *wanted = acquire_wanted(order, stream->topic);
+    cursor_range(&cursor, order, wanted);
+    cursor.tenant = wanted ? wanted->tenant : NULL;
     cursor.level = order_has_levels(order);
     cursor.dated = order->ensure_due_date;
     cursor.paced = stream->definition->rate.count != 0;
     cursor.limited = stream->definition->limit || stream->definition->cluster_limit;
-    cursor.unread = order->unread && !cursor.dated && !cursor.paced && !cursor.limited;
+    cursor.unread = order->unread && !cursor_sifts(&cursor) && !cursor.paced && !cursor.limited;
     return cursor;
 }
 
@@ -24,23 +45,28 @@ static struct head cursor_head(struct row *row) {
                          .lane = row_int(row, 3)};
 }
 
-/* With ensure_due_date jobs without a date are read past inside the database: no row of theirs is
- * taken up, no lane touched. */
-#define DATED " AND EXISTS(SELECT 1 FROM job WHERE job.id=ready.id AND job.due IS NOT NULL)"
+/* With ensure_due_date jobs without a date, and jobs of other tenants than a fetch asks for, are
+ * read past inside the database: no row of theirs is taken up, no lane touched. */
+#define SIFTED(dated, tenant)                                                                      \
+    " AND EXISTS(SELECT 1 FROM job WHERE job.id=ready.id AND (" dated "=0 OR job.due IS NOT NULL)" \
+    " AND (CAST(" tenant " AS TEXT) IS NULL OR job.tenant=CAST(" tenant " AS TEXT)))"
 
-static struct row *cursor_query_dated(struct store *store, const struct cursor *cursor,
-                                      struct error *error) {
+static struct row *cursor_query_sifted(struct store *store, const struct cursor *cursor,
+                                       struct error *error) {
     const struct head *head = &cursor->head;
     if (cursor->level)
         return db_query(&store->db, error,
                         "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND rank=?2"
-                        " AND (place, id)>(?3, ?4)" DATED " ORDER BY place, id LIMIT ?5",
-                        "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+                        " AND (place, id)>(?3, ?4)" SIFTED("?6", "?7") " ORDER BY place, id"
+                                                                       " LIMIT ?5",
+                        "iiiinnt", cursor->stream, head->rank, head->place, head->id, cursor->ask,
+                        (int)cursor->dated, cursor->tenant);
     return db_query(&store->db, error,
                     "SELECT rank, place, id, lane FROM ready WHERE stream=?1"
-                    " AND (rank, place, id)>(?2, ?3, ?4)" DATED
-                    " ORDER BY rank, place, id LIMIT ?5",
-                    "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+                    " AND (rank, place, id)>(?2, ?3, ?4)" SIFTED(
+                        "?6", "?7") " ORDER BY rank, place, id LIMIT ?5",
+                    "iiiinnt", cursor->stream, head->rank, head->place, head->id, cursor->ask,
+                    (int)cursor->dated, cursor->tenant);
 }
 
 /* With their jobs. */
@@ -75,8 +101,8 @@ static struct row *cursor_query_bare(struct store *store, const struct cursor *c
 static struct row *cursor_query(struct store *store, const struct cursor *cursor,
                                 struct error *error) {
     const struct head *head = &cursor->head;
-    if (cursor->dated)
-        return cursor_query_dated(store, cursor, error);
+    if (cursor_sifts(cursor))
+        return cursor_query_sifted(store, cursor, error);
     if (cursor->level)
         return db_query(&store->db, error,
                         "SELECT rank, place, id, lane, plain FROM ready WHERE stream=?1"
@@ -208,7 +234,7 @@ bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, enu
                 struct ahead *ahead, struct error *error) {
     if (!ahead_rows(store, row, cursor, rows, ahead, error))
         return false;
-    if (store->engine->sets && !cursor->level && !cursor->dated)
+    if (store->engine->sets && !cursor->level && !cursor_sifts(cursor))
         ahead->head.spot = row_int(row, rows == PAGE_PLACES ? (int)PLACES_SPOT : (int)JOBS_SPOT);
     return true;
 }
@@ -277,8 +303,9 @@ static bool cursor_page_read(struct ready_page *page, struct store *store, struc
 static bool cursor_page(struct store *store, struct cursor *cursor, enum page_rows rows,
                         struct error *error) {
     const struct head *head = &cursor->head;
-    const struct ready_list list = {cursor->stream, cursor->ask, head->rank, head->place, head->id};
-    struct cursor_page page = {{&list, 1, INT64_MAX, rows, .read = cursor_page_read}, cursor};
+    const struct ready_list list = {cursor->stream, cursor->ask, head->rank,
+                                    head->place,    head->id,    cursor->rank_max};
+    struct cursor_page page = {{&list, 1, rows, .read = cursor_page_read}, cursor};
     return store->engine->ready_page(store, &page.page, error);
 }
 
@@ -286,13 +313,13 @@ static bool cursor_page(struct store *store, struct cursor *cursor, enum page_ro
  * lanes run, unless lanes are asked for together. */
 static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
                          struct error *error) {
-    bool whole = wanted > 1 && !cursor->dated && !cursor->unread &&
+    bool whole = wanted > 1 && !cursor_sifts(cursor) && !cursor->unread &&
                  (!cursor->head.lane || store->engine->sets || !store->lanes_run);
     cursor->placed = store->placed;
     cursor->asked = true;
     cursor->at = cursor->count = 0;
     enum page_rows rows = whole ? PAGE_JOBS : PAGE_PLACES;
-    if (store->engine->sets && !cursor->level && !cursor->dated)
+    if (store->engine->sets && !cursor->level && !cursor_sifts(cursor))
         return cursor_page(store, cursor, whole && store->laned ? PAGE_LANES : rows, error);
     enum answer read = whole && cursor->bare ? cursor_rows_bare(store, cursor, error) : NO;
     if (read != NO)
@@ -392,23 +419,24 @@ enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
     return YES;
 }
 
-enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t rank, int64_t rank_max,
+enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t rank,
                          struct error *error) {
-    struct row *row =
-        cursor->dated
-            ? db_query(&store->db, error,
-                       "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
-                       " rank BETWEEN ?2 AND ?3" DATED " ORDER BY rank, place, id LIMIT 1",
-                       "iii", cursor->stream, rank, rank_max)
-            : db_query(&store->db, error,
-                       "SELECT rank, place, id, lane, plain FROM ready WHERE stream=?1 AND"
-                       " rank>=?2 ORDER BY rank, place, id LIMIT 1",
-                       "ii", cursor->stream, rank);
+    struct row *row = cursor_sifts(cursor)
+                          ? db_query(&store->db, error,
+                                     "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                                     " rank BETWEEN ?2 AND ?3" SIFTED(
+                                         "?4", "?5") " ORDER BY rank, place, id LIMIT 1",
+                                     "iiint", cursor->stream, rank, cursor->rank_max,
+                                     (int)cursor->dated, cursor->tenant)
+                          : db_query(&store->db, error,
+                                     "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                                     " rank>=?2 ORDER BY rank, place, id LIMIT 1",
+                                     "ii", cursor->stream, rank);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
     cursor->head = cursor_head(row);
-    cursor->bare = !cursor->dated && !cursor->level && row_int(row, 4) == PLACE_BARE;
+    cursor->bare = !cursor_sifts(cursor) && !cursor->level && row_int(row, 4) == PLACE_BARE;
     row_done(row);
-    return cursor->head.rank <= rank_max;
+    return cursor->head.rank <= cursor->rank_max;
 }

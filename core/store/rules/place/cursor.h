@@ -23,14 +23,16 @@ struct ahead {
 
 struct cursor {
     int64_t stream;
-    int64_t lane; /* walks what is parked in (lane, stream, rank); 0: what is ready */
-    bool timer;   /* jobs of type timer */
-    bool level;   /* only the rank of `head` */
-    bool dated;   /* only jobs with a due date */
-    bool paced;   /* its definition has a rate */
-    bool limited; /* it has a limit */
-    bool unread;  /* what comes is plain, as far as is known: rows are not read along */
-    bool bare;    /* what comes is bare (place_plain), as far as is known */
+    int64_t lane;               /* walks what is parked in (lane, stream, rank); 0: what is ready */
+    bool timer;                 /* jobs of type timer */
+    bool level;                 /* only the rank of `head` */
+    bool dated;                 /* only jobs with a due date */
+    const char *tenant;         /* only jobs of it; NULL: of any */
+    int64_t rank_min, rank_max; /* of the stream; inclusive */
+    bool paced;                 /* its definition has a rate */
+    bool limited;               /* it has a limit */
+    bool unread; /* what comes is plain, as far as is known: rows are not read along */
+    bool bare;   /* what comes is bare (place_plain), as far as is known */
     struct head head;
     struct job *job;    /* the head's, if it was read along; owned */
     struct ahead *read; /* read ahead, NULL at first */
@@ -46,8 +48,8 @@ static inline bool order_has_levels(const struct acquire *order) {
 
 /* One that stands nowhere yet. */
 struct cursor cursor_of(const struct acquire *order, const struct catalog_stream *stream);
-/* Goes to the first row of the stream from a rank on; NO: none up to rank_max. */
-enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t rank, int64_t rank_max,
+/* Goes to the first row of the stream from a rank on; NO: none up to its rank_max. */
+enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t rank,
                          struct error *error);
 /* Goes on; as many as are `wanted` may be read ahead. NO: at the end. */
 enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,

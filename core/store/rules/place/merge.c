@@ -56,9 +56,9 @@ static bool merge_add(struct merge *merge, const struct cursor *cursor) {
 static bool merge_stream(struct merge *merge, struct store *store,
                          const struct catalog_stream *stream, struct error *error) {
     struct cursor cursor = cursor_of(merge->order, stream);
-    int64_t rank = merge->rank_min;
+    int64_t rank = cursor.rank_min;
     enum answer found = NO;
-    while ((found = cursor_first(store, &cursor, rank, merge->rank_max, error)) == YES) {
+    while ((found = cursor_first(store, &cursor, rank, error)) == YES) {
         if (!merge_add(merge, &cursor))
             return db_no_memory(&store->db, error);
         if (!cursor.level || cursor.head.rank == INT64_MAX)
@@ -187,11 +187,17 @@ static void page_forget(struct store *store) {
 }
 
 static struct ready_list page_from(const struct store *store, const struct merge *merge,
-                                   int64_t stream, int64_t quota) {
-    const struct mark *mark = marks_find(store, stream);
-    if (mark && mark->rank >= merge->rank_min)
-        return (struct ready_list){stream, quota, mark->rank, mark->place, mark->id};
-    return (struct ready_list){stream, quota, merge->rank_min, INT64_MIN, INT64_MIN};
+                                   const struct catalog_stream *stream, int64_t quota) {
+    const struct cursor cursor = cursor_of(merge->order, stream);
+    const struct mark *mark = marks_find(store, stream->id);
+    struct ready_list list = {stream->id, quota,     cursor.rank_min,
+                              INT64_MIN,  INT64_MIN, cursor.rank_max};
+    if (mark && mark->rank >= cursor.rank_min) {
+        list.rank = mark->rank;
+        list.place = mark->place;
+        list.id = mark->id;
+    }
+    return list;
 }
 
 static bool page_list(struct merge_page *page, struct store *store, const struct serves *serves,
@@ -208,7 +214,7 @@ static bool page_list(struct merge_page *page, struct store *store, const struct
             return false;
         if (open == YES)
             page->lists[page->page.count++] =
-                page_from(store, merge, stream->id, page_quota(store, stream, wanted));
+                page_from(store, merge, stream, page_quota(store, stream, wanted));
     }
     return true;
 }
@@ -218,7 +224,6 @@ static bool merge_page(struct merge *merge, struct store *store, const struct se
     struct merge_page page = {.merge = merge, .page = {.read = page_read}};
     page.lists = malloc((store->catalog.stream_count + 1) * sizeof *page.lists);
     page.page.lists = page.lists;
-    page.page.rank_max = merge->rank_max;
     page.page.rows = merge->order->unread ? PAGE_PLACES : PAGE_JOBS;
     if (store->laned)
         page.page.rows = PAGE_LANES;
@@ -261,14 +266,12 @@ static bool merge_streams(struct merge *merge, struct store *store, const struct
 
 bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
                  struct error *error) {
-    *merge = (struct merge){
-        .own = *acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
+    *merge = (struct merge){.own = *acquire};
     merge->order = &merge->own;
     merge->wanted = merge_wanted(store, acquire->want, acquire_bytes(acquire));
     merge->own.by_due_date |= store->meta.fair != FAIR_OFF;
     struct serves serves = {0};
-    bool paged =
-        store->engine->sets && !order_has_levels(merge->order) && !acquire->ensure_due_date;
+    bool paged = store->engine->sets && !order_has_levels(merge->order) && !acquire_sifts(acquire);
     store->met = (struct store_acquire_stats){0};
     bool done = serves_begin(&serves, store, acquire, error) &&
                 (paged ? merge_page(merge, store, &serves, error)
@@ -298,7 +301,7 @@ static void count_used(struct store *store, const struct cursor *cursor) {
 bool merge_next(struct merge *merge, struct store *store, struct error *error) {
     count_used(store, &merge->cursors[0]);
     enum answer step = cursor_next(store, &merge->cursors[0], merge->wanted, error);
-    if (step == NO || (step == YES && merge->cursors[0].head.rank > merge->rank_max))
+    if (step == NO || (step == YES && merge->cursors[0].head.rank > merge->cursors[0].rank_max))
         return merge_drop(merge);
     merge_sink(merge, 0);
     return step == YES;
@@ -455,6 +458,7 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
     struct cursor cursor = {.stream = taken->stream,
                             .lane = taken->head.lane,
                             .left = merge->order->lane_run - 1,
+                            .rank_max = taken->rank_max,
                             .timer = taken->timer,
                             .paced = taken->paced,
                             .limited = taken->limited};
@@ -487,7 +491,7 @@ bool merge_left(const struct merge *merge, struct sort_key *best) {
 static enum answer held_in(const struct merge *merge, struct store *store,
                            const struct catalog_stream *stream, struct error *error) {
     struct cursor cursor = cursor_of(merge->order, stream);
-    return cursor_first(store, &cursor, merge->rank_min, merge->rank_max, error);
+    return cursor_first(store, &cursor, cursor.rank_min, error);
 }
 
 bool merge_held(const struct merge *merge, struct store *store, struct error *error) {

@@ -12,7 +12,6 @@ struct merge {
     struct acquire own;          /* as asked for; with fair share always by place */
     struct cursor *cursors;      /* a heap, the best first */
     size_t count, room;
-    int64_t rank_min, rank_max;
     int wanted; /* jobs that may still be taken: no more are read ahead */
     struct limits limits;
 };

@@ -106,7 +106,9 @@ static void act_end(struct store *store, const struct self *own) {
 /* Gives the job the lock of its topic, and its lane the same end. */
 static bool taken_until(struct store *store, const struct fetch *fetch, struct job *job,
                         time_ms now, struct error *error) {
-    const time_ms until = now + json_int(fetch->locks, job->topic);
+    const struct acquire of = {.wanted = fetch->list, .wanted_count = fetch->count};
+    const struct wanted_topic *wanted = acquire_wanted(&of, job->topic);
+    const time_ms until = now + (wanted ? wanted->lock : fetch->lock);
     const bool other = until != job->until;
     job->until = job->lock_expiration = until;
     return (!other || place_extend(store, job->id, job->token, until, error)) &&
@@ -127,11 +129,13 @@ static bool take(struct store *store, const struct fetch *fetch, const struct ac
     struct capacity *capacity = store->open.capacity;
     int count = 0;
     bool more = false;
-    acquire.want = acquire.idle = fetch->most;
+    acquire.want = acquire.idle = fetch->max;
     acquire.lane_run = 1; /* of one lane one at a time */
-    acquire.priority_min = fetch->min;
-    acquire.priority_max = fetch->max;
+    acquire.priority_min = fetch->least;
+    acquire.priority_max = fetch->most;
     acquire.topics = fetch->topics;
+    acquire.wanted = fetch->list;
+    acquire.wanted_count = fetch->count;
     acquire.categories = NULL;
     acquire.deployment_aware = false;
     store->open.capacity = NULL;
@@ -183,7 +187,7 @@ bool store_fetch(struct store *store, const struct fetch *fetch, const struct ac
     int promoted = 0;
     *jobs = NULL;
     bool done = remote_join(store, fetch->worker, fetch->topics, fetch->lock, now, &worker, error);
-    done = done && expire_topics(store, fetch->topics, fetch->most, now, error);
+    done = done && expire_topics(store, fetch->topics, fetch->max, now, error);
     done = done && work_promote(store, now, PROMOTED, &promoted, error) &&
            take_needed(store, fetch, order, &worker, now, jobs, error);
     if (!done) {

@@ -186,3 +186,35 @@ describe("a fetch that waits", function()
     assert.truthy(said(answer).detail:find('unknown key "wait"', 1, true), answer)
   end)
 end)
+
+describe("a token of one tenant", function()
+  it("fetches jobs of that tenant alone", function()
+    local folder = process.folder {}
+    local store = "sqlite:" .. folder .. "/moonshift.db"
+    local face = faces.start(folder, "serve", "--http", "127.0.0.1:0")
+    local _, printed = process.moonshift("token", "create", "ours", "--scope", "work", "--scope",
+      "read", "--tenant", "acme", "--store", store)
+    for _, tenant in ipairs { "other", "acme", "other" } do
+      process.moonshift("enqueue", "topic/ocr", "--tenant", tenant, "--store", store)
+    end
+    local function ask(path, body)
+      local text = assert(json.encode(body))
+      local answer = face:ask(faces.head("POST " .. path, "Content-Type: application/json",
+        "Authorization: Bearer " .. printed:match("ms_%w+"), "Content-Length: " .. #text) .. text)
+      return answer:match("^%d+"), assert(json.decode((answer:gsub("^%d+ ", ""))))
+    end
+    local status, said = ask("/v1/fetch", { worker = "w", topics = { "ocr" }, max = 10 })
+    assert.same({ "200", 1, "acme" }, { status, #said.jobs, said.jobs[1].tenant })
+    local job = said.jobs[1]
+    status, said = ask("/v1/settle", { worker = "w", outcomes = {
+      { id = job.id, token = job.token, outcome = "complete" } },
+      fetch = { worker = "w", topics = { { topic = "ocr" } }, max = 10 } })
+    assert.same({ "200", 0 }, { status, #said.jobs })
+    status, said = ask("/v1/fetch",
+      { worker = "w", topics = { { topic = "ocr", tenant = "other" } } })
+    assert.equal("403", status)
+    assert.matches('tenant "other": the caller may not ask for it', said.detail, 1, true)
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+end)
