@@ -67,7 +67,8 @@ static bool is_loaded(const struct engine *engine, const char *handler) {
 
 /* Fills in what the definition decides. */
 static enum answer spec_define(struct engine *engine, struct job_spec *spec,
-                               struct generation **generation, struct error *error) {
+                               const struct job *creator, struct generation **generation,
+                               struct error *error) {
     struct spec_rules rules = spec_rules(&engine->options.settings->write);
     const struct definition *definition;
     const char *handler = spec->job.handler;
@@ -80,6 +81,8 @@ static enum answer spec_define(struct engine *engine, struct job_spec *spec,
         engine_unknown(engine, handler, error);
         return FAILED;
     }
+    if (creator)
+        job_spec_inherit(spec, creator);
     job_spec_define(spec, definition, &rules);
     if (!job_spec_keyed(spec, error))
         return FAILED;
@@ -99,7 +102,7 @@ static enum answer spec_complete(struct engine *engine, struct job_spec *spec,
     }
     if (!spec_read(engine, spec, said, now, error))
         return FAILED;
-    enum answer defined = spec_define(engine, spec, &generation, error);
+    enum answer defined = spec_define(engine, spec, said->creator, &generation, error);
     if (defined != YES)
         return defined;
     if (said->answers)
@@ -222,4 +225,11 @@ enum answer engine_complete(struct engine *engine, struct engine_spec *said,
         return FAILED;
     }
     return done;
+}
+
+struct job_spec *engine_draft(struct engine *engine, const struct engine_spec *said,
+                              struct error *error) {
+    struct engine_check check = {0};
+    struct engine_spec own = *said;
+    return engine_complete(engine, &own, &check, error) == YES ? own.whole : NULL;
 }

@@ -55,6 +55,7 @@ struct engine_spec {
     const struct engine_answers *answers; /* of engine_check_spec; NULL: the functions are asked */
     time_ms at;             /* when it was said, for times that count from then; 0: now */
     struct job_spec *whole; /* of engine_complete: all else has been read; NULL: not yet */
+    const struct job *creator; /* whose run creates it, see job_spec_inherit; NULL: none */
 };
 static inline void engine_spec_clear(struct engine_spec *spec) {
     json_decref(spec->object);
@@ -75,6 +76,10 @@ struct engine_check {
 /* Reads and checks one spec without writing (the first pass of --from). */
 bool engine_check_spec(struct engine *engine, const struct engine_spec *spec,
                        struct engine_check *check, struct error *error);
+/* Reads, checks and completes one spec that is written later, by store_create; for
+ * job_spec_free_list. NULL: error. */
+struct job_spec *engine_draft(struct engine *engine, const struct engine_spec *spec,
+                              struct error *error);
 
 /* Reads and completes a spec, so that another engine of the store can write it: with YES it is
  * `whole`. NO, with an error: its definition has a function, or is not of the folder, and the

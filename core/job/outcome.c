@@ -137,6 +137,7 @@ const char *failure_reason_name(enum failure_reason reason) {
         [REASON_TIMEOUT] = "timeout",
         [REASON_MEMORY] = "memory",
         [REASON_WORKER_DIED] = "workerDied",
+        [REASON_BUSINESS_ERROR] = "businessError",
     };
     return names[reason];
 }

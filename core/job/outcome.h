@@ -49,7 +49,14 @@ enum way {
     WAY_COMMAND  /* it has neither job nor lock */
 };
 
-enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };
+/* The last one is what a worker outside calls a business error, of a job without an instance. */
+enum failure_reason {
+    REASON_ERROR,
+    REASON_TIMEOUT,
+    REASON_MEMORY,
+    REASON_WORKER_DIED,
+    REASON_BUSINESS_ERROR
+};
 
 /* One job:log / print line, kept with the attempt. */
 struct outcome_line {
@@ -132,7 +139,7 @@ bool outcome_has_walked(const struct outcome *outcome);
  * exclusive job of the same lane that is not for later. */
 bool outcome_may_follow(const struct outcome *outcome);
 
-const char *
-failure_reason_name(enum failure_reason reason); /* "error", "timeout", "memory", "workerDied" */
+const char *failure_reason_name(enum failure_reason reason); /* "error", "timeout", "memory",
+                                                                "workerDied", "businessError" */
 
 #endif

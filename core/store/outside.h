@@ -38,9 +38,19 @@ enum answer store_fetched(struct store *store, const char *worker, int64_t id, i
 json_t *store_variables_seen(struct store *store, const struct job *job, struct error *error);
 
 /* Settles what one worker hands back, and ends what is kept of it: store_settle_bulk, store_settle
- * for each, store_settle_end. Each outcome says what came of it. */
-bool store_settle_outside(struct store *store, struct outcome *outcomes, time_ms now,
-                          struct error *error);
+ * for each, store_settle_end. Each outcome says what came of it. *refused[i] says why the i-th is
+ * `undone`: what it creates is not taken, and its lock stands. NULL: that is an error, too. */
+bool store_settle_outside(struct store *store, struct outcome *outcomes, struct error **refused,
+                          time_ms now, struct error *error);
+
+/* What a worker says of a job that goes on. */
+struct worker_note {
+    const struct outcome *outcome; /* its job, and the lines; it is not settled */
+    double fraction;               /* of progress; below 0: none */
+    const char *text;              /* beside it; may be NULL */
+};
+bool store_note_outside(struct store *store, const struct worker_note *note, time_ms now,
+                        struct error *error);
 
 /* The worker keeps the job until then. */
 bool store_extend_outside(struct store *store, const struct job *job, time_ms until,

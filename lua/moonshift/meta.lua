@@ -174,7 +174,7 @@
 ---@field category? string|string[]
 ---@field deployment? integer|integer[]
 ---@field executor? string|integer name, `name/id` or id
----@field reason? string|string[] of a failure: "error", "timeout", "memory", "workerDied"
+---@field reason? string|string[] of a failure: "error", "timeout", "memory", "workerDied", "businessError"
 ---@field message? string a part of the message
 ---@field min_priority? integer
 ---@field max_priority? integer
@@ -454,7 +454,7 @@ function Questions:why(id) end
 ---@field job moonshift.job_row the job; of one that is gone, only what names it
 ---@field message? string of a failure
 ---@field traceback? string of a failure
----@field reason? string of a failure: "error", "timeout", "memory" or "workerDied"
+---@field reason? string of a failure: "error", "timeout", "memory", "workerDied" or "businessError"
 ---@field permanent? boolean the handler said that trying again is useless
 ---@field retries? integer runs that are left
 ---@field before? integer retries before they were changed

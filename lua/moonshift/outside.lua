@@ -28,16 +28,20 @@ local options = require "moonshift.options"
 ---@class moonshift.handed_back
 ---@field id integer of the job
 ---@field token integer that came with it
----@field outcome "complete"|"fail"|"error"|"snooze"|"extend"|"release"
+---@field outcome "complete"|"fail"|"error"|"snooze"|"extend"|"release"|"progress"
 ---@field result? any of `complete`: a JSON value
 ---@field variables? table of `complete` and `error` in a process: set in the instance
+---@field create? table[] handler, payload and options of each job, of `complete`: jobs that are created with it, or not at all
+---@field lines? string[] of all but `extend` and `release`: kept with the attempt
 ---@field message? string of `fail` and `error`
 ---@field stack? string of `fail`
 ---@field permanent? boolean of `fail`: no more runs
 ---@field retries? integer of `fail`: so many runs are left, whatever the definition says
 ---@field in? string of `snooze`, and of `fail`: a span until the next run
----@field code? string of `error`: a BPMN error
+---@field code? string of `error`: a BPMN error; without an instance the job is dead by it
 ---@field lock? string of `extend`: the lock ends after this span from now
+---@field fraction? number of `progress`: from 0 to 1
+---@field text? string of `progress`
 
 --- What came of it.
 ---@class moonshift.settled
@@ -49,6 +53,12 @@ local options = require "moonshift.options"
 ---@field outcome string
 ---@field code? moonshift.code of what was refused, and changed nothing
 ---@field message? string why
+---@field created? moonshift.created_job[] of `create`, in its order
+
+--- What became of one job that was created with an outcome.
+---@class moonshift.created_job
+---@field id integer of the job, or of the one that has its unique key
+---@field outcome "created"|"kept"|"replaced"
 
 --- A job with the worker that has fetched it.
 ---@class moonshift.fetched_job: moonshift.job_row

@@ -144,6 +144,91 @@ describe("a worker outside", function()
     assert.equal("conflict", (hand(job, "complete")))
   end)
 
+  it("creates jobs with what it completes, or neither", function()
+    local id = make(1, { tenant = "acme", instance = "order-7" })
+    local job = fetch("w1")[1]
+    local function complete(create)
+      return assert(engine:settle { outcomes = {
+        { id = job.id, token = job.token, outcome = "complete", create = create } } }).outcomes[1]
+    end
+    local refused = complete { { handler = "note", payload = { n = 1 } }, { handler = "nite" } }
+    assert.same({ "not_found", id }, { refused.code, refused.id })
+    assert.match('create 2: unknown handler "nite"', refused.message, 1, true)
+    engine:enqueue("note", { n = 5 }, { unique = "five" })
+    refused = complete { { handler = "note", payload = { n = 2 } },
+      { handler = "note", unique = "five", on_conflict = "refuse" } }
+    assert.equal("conflict", refused.code)
+    assert.same({ "locked", 2 }, { engine:job(id).state, engine:jobs():count() })
+    local told = complete { { handler = "note", payload = { n = 3 }, priority = 7 },
+      { handler = "note", unique = "five" }, { handler = "topic/ocr", payload = { n = 4 } } }
+    assert.is_nil(told.code)
+    assert.same({ "created", "kept", "created" },
+      { told.created[1].outcome, told.created[2].outcome, told.created[3].outcome })
+    local new = engine:job(told.created[1].id)
+    assert.same({ "note", 7, "acme", "order-7" },
+      { new.handler, new.priority, new.tenant, new.root })
+    assert.same({ 4 }, numbers(fetch("w1")))
+    engine:drain()
+    assert.same({ 3, 5 }, ran)
+    assert.equal("conflict", complete({ { handler = "note" } }).code)
+    assert.equal(1, engine:jobs():count())
+  end)
+
+  it("is refused alone where what it creates is, and the others are settled", function()
+    engine:enqueue("note", {}, { unique = "five" })
+    local list = {}
+    for n = 1, 6 do
+      make(n)
+    end
+    for i, job in ipairs(fetch("w1")) do
+      list[i] = { id = job.id, token = job.token, outcome = "complete", result = i,
+        create = i % 2 == 0 and { { handler = "note", payload = { n = i } },
+          { handler = "note", unique = "five", on_conflict = "refuse" } } or nil }
+    end
+    for i, told in ipairs(assert(engine:settle { outcomes = list }).outcomes) do
+      assert.equal(i % 2 == 0 and "conflict" or nil, told.code)
+    end
+    assert.equal(3, engine:jobs({ locked = true }):count())
+    assert.equal(4, engine:jobs():count())
+    assert.equal(3, engine:log({ outcome = "successful" }):count())
+  end)
+
+  it("tells how far it is, and leaves lines", function()
+    local id = make(1)
+    local job = fetch("w1")[1]
+    assert.is_nil(hand(job, "progress", { fraction = 0.25, text = "page 1", lines = { "began" } }))
+    local seen = engine:job(id)
+    assert.same({ "locked", 0.25, "page 1" },
+      { seen.state, seen.progress.fraction, seen.progress.text })
+    assert.is_nil(hand(job, "fail", { message = "torn", lines = { "page 1", "page 2" } }))
+    engine:advance "PT1M"
+    job = fetch("w1")[1]
+    assert.is_nil(hand(job, "progress", { lines = { "again" } }))
+    assert.is_nil(hand(job, "complete", { lines = { "done" } }))
+    assert.equal("conflict", (hand(job, "progress", { fraction = 1 })))
+    local lines = {}
+    for _, entry in ipairs(engine:log({ job = id }):list()) do
+      for _, line in ipairs(entry.lines or {}) do
+        lines[#lines + 1] = entry.attempt .. " " .. line
+      end
+    end
+    table.sort(lines)
+    assert.same({ "1 began", "1 page 1", "1 page 2", "2 again", "2 done" }, lines)
+  end)
+
+  it("ends a job with a business error, and an operator may try again", function()
+    local id = make(1)
+    assert.is_nil(hand(fetch("w1")[1], "error", { code = "NO_PAPER", message = "empty" }))
+    local job = engine:job(id)
+    assert.same({ "dead", "BPMN error NO_PAPER: empty" }, { job.state, job.message })
+    local incident = engine:incidents({ type = "businessError" }):one()
+    assert.same({ id, "BPMN error NO_PAPER: empty" }, { incident.job, incident.message })
+    assert.equal("businessError", engine:log({ reason = "businessError" }):one().reason)
+    engine:retry(id)
+    assert.is_nil(hand(fetch("w1")[1], "complete"))
+    assert.equal(0, engine:incidents({ open = true }):count())
+  end)
+
   it("fails as its definition says, or as it says itself", function()
     local id = make(1)
     assert.is_nil(hand(fetch("w1")[1], "fail", { message = "no paper", stack = "a\nb" }))
@@ -373,6 +458,20 @@ describe("a worker outside", function()
     local settled, message = engine:settle { outcomes = { wrong } }
     assert.is_nil(settled)
     assert.match('outcome 1: unknown outcome "done"', message, 1, true)
+    local function wrong_with(one, pattern)
+      one.id, one.token = 1, 1
+      local _, text, code = engine:settle { outcomes = { one } }
+      assert.equal("invalid", code)
+      assert.match(pattern, text, 1, true)
+    end
+    wrong_with({ outcome = "progress" }, "fraction ?: expected a number from 0 to 1")
+    wrong_with({ outcome = "progress", fraction = 2 }, "fraction 2: expected a number from 0 to 1")
+    wrong_with({ outcome = "complete", lines = { 5 } },
+      "lines [5]: expected a list of at most 1000 texts")
+    wrong_with({ outcome = "complete", create = { "note" } },
+      "expected a list of at most 1000 jobs")
+    wrong_with({ outcome = "fail", create = {} }, 'unknown key "create"')
+    wrong_with({ outcome = "extend", lock = "PT1M", lines = {} }, 'unknown key "lines"')
   end)
 
   it("stands among the executors with its topics, and its jobs say so", function()

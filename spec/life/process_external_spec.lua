@@ -145,6 +145,32 @@ describe("an external task without a handler", function()
     assert.equal("completed", engine:instance(id).how)
   end)
 
+  it("creates jobs where it goes on, and leaves lines", function()
+    open(models.process('<startEvent id="s"/>' .. task("x", "charge")
+      .. '<scriptTask id="z" scriptFormat="lua"><script>print("walked") '
+      .. 'if job.variables.v ~= 2 then error("v is wrong", 0) end</script></scriptTask>'
+      .. flow("s", "x") .. flow("x", "z")), {
+      ["handlers/note.lua"] = "return function() end" })
+    local id = engine:start("p")
+    local job = fetch("charge")[1]
+    local function complete(v)
+      return assert(engine:settle { outcomes = { { id = job.id, token = job.token,
+        outcome = "complete", variables = { v = v }, lines = { "charged" },
+        create = { { handler = "note", payload = v }, { handler = "topic/other" } } } } })
+        .outcomes[1]
+    end
+    assert.equal("failed", complete(1).code)
+    assert.equal(1, engine:jobs():count())
+    local told = complete(2)
+    assert.is_nil(told.code)
+    assert.same({ "note", 2, tostring(id) }, { engine:job(told.created[1].id).handler,
+      engine:job(told.created[1].id).payload, engine:job(told.created[1].id).root })
+    assert.equal("topic/other", engine:job(told.created[2].id).handler)
+    local lines = engine:log({ job = job.id, outcome = "successful" }):one().lines
+    assert.equal("charged", lines[1])
+    assert.equal("completed", engine:instance(id).how)
+  end)
+
   it("throws a BPMN error, which is caught or ends the task", function()
     open(models.line(task("x", "charge") .. '<boundaryEvent id="b" attachedToRef="x">'
       .. '<errorEventDefinition errorRef="refused"/></boundaryEvent><userTask id="ask"/>'

@@ -26,23 +26,75 @@ static bool keep_result(struct process_walk *walk, const char *result, struct er
     return !result || walk->outcome->result || error_no_memory(error);
 }
 
-static enum answer walk_once(struct process_walk *walk, struct engine *engine, const char *result,
-                             enum settled *settled, struct error *error) {
-    if (!process_walk_run(walk, engine, error) || !keep_result(walk, result, error))
-        return FAILED;
-    return process_walk_end(walk, engine, settled, error);
+/* Its lines come first: it has printed them before the walk. */
+static bool keep_lines(struct process_walk *walk, const struct outcome_line *lines,
+                       struct error *error) {
+    char *text = outcome_lines_text(lines);
+    struct outcome_line *kept = outcome_lines_read(text), **end = &kept;
+    free(text);
+    while (*end)
+        end = &(*end)->next;
+    *end = walk->outcome->lines;
+    walk->outcome->lines = kept;
+    return !lines || kept || error_no_memory(error);
 }
 
-bool process_external(struct engine *engine, const struct job *job, const json_t *said,
-                      const char *result, enum settled *settled, struct error *error) {
-    json_t *command = command_of(job, said);
-    struct process_walk walk = {.command = command, .job = job};
+/* Where the list ends to which they are added. */
+static struct job_spec **created_end(struct outcome *outcome) {
+    struct job_spec **end = &outcome->created;
+    while (*end)
+        end = &(*end)->next;
+    return end;
+}
+
+/* Each walk creates them anew. */
+static bool keep_created(struct process_walk *walk, const struct job_spec *specs,
+                         struct error *error) {
+    struct job_spec **end = created_end(walk->outcome);
+    for (; specs; specs = specs->next, end = &(*end)->next) {
+        *end = job_spec_copy(specs);
+        if (!*end)
+            return error_no_memory(error);
+    }
+    return true;
+}
+
+/* They are the last that the walk has created. */
+static void take_replies(const struct process_walk *walk, struct outcome *outcome) {
+    size_t more = 0;
+    const struct job_spec *from = walk->outcome->created;
+    for (const struct job_spec *one = from; one; one = one->next)
+        more++;
+    for (const struct job_spec *one = outcome->created; one; one = one->next)
+        more--;
+    for (; more; more--)
+        from = from->next;
+    for (struct job_spec *one = outcome->created; one; one = one->next, from = from->next)
+        one->reply = from->reply;
+}
+
+static enum answer walk_once(struct process_walk *walk, struct engine *engine,
+                             struct outcome *outcome, struct error *error) {
+    if (!process_walk_run(walk, engine, error) || !keep_result(walk, outcome->result, error))
+        return FAILED;
+    if (!keep_lines(walk, outcome->lines, error) || !keep_created(walk, outcome->created, error))
+        return FAILED;
+    enum answer done = process_walk_end(walk, engine, &outcome->settled, error);
+    if (done == YES)
+        take_replies(walk, outcome);
+    return done;
+}
+
+bool process_external(struct engine *engine, struct outcome *outcome, const json_t *said,
+                      struct error *error) {
+    json_t *command = command_of(outcome->job, said);
+    struct process_walk walk = {.command = command, .job = outcome->job};
     bool read = command && process_walk_read(&walk, engine, error);
     enum answer done = read ? NO : FAILED;
     if (!command)
         error_no_memory(error);
     while (done == NO)
-        done = walk_once(&walk, engine, result, settled, error);
+        done = walk_once(&walk, engine, outcome, error);
     process_lanes_drop(engine);
     process_walk_clear(&walk);
     json_decref(command);

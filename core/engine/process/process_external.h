@@ -7,10 +7,11 @@
 #include "job/outcome.h"
 
 /* Goes on behind the activity that has waited for the job, in the lane of its instance, and settles
- * the job with the unit. `said` may have variables, and code and message of a BPMN error. *settled:
- * stale if the lock is lost. A walk that fails leaves everything as it was: ERROR_FAILED with its
- * message. */
-bool process_external(struct engine *engine, const struct job *job, const json_t *said,
-                      const char *result, enum settled *settled, struct error *error);
+ * the job with the unit. `said` may have variables, and code and message of a BPMN error. The
+ * outcome has what the worker says else: its result and lines, and the jobs that it creates, which
+ * get their replies. Its `settled` is stale if the lock is lost. A walk that fails leaves
+ * everything as it was: ERROR_FAILED with its message. */
+bool process_external(struct engine *engine, struct outcome *outcome, const json_t *said,
+                      struct error *error);
 
 #endif

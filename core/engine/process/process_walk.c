@@ -321,7 +321,7 @@ static bool is_behind(enum settled settled) {
 
 /* The lanes go with the unit, unless it walks again. */
 static bool end_write(struct process_walk *walk, struct engine *engine, struct error *error) {
-    return store_settle_outside(engine->store, walk->outcome, engine_now(engine), error) &&
+    return store_settle_outside(engine->store, walk->outcome, NULL, engine_now(engine), error) &&
            (is_behind(walk->outcome->settled) || process_lanes_write(engine, error));
 }
 

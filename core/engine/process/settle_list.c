@@ -96,14 +96,11 @@ static bool is_lost(struct handing *handing, const struct handed_back *one) {
 
 /* What moves an instance is written by itself. Its failure is told of that entry alone. */
 static void walk_one(struct handing *handing, struct handed_back *one) {
-    struct outcome *outcome = one->outcome;
-    enum settled settled = SETTLED;
-    bool walked = process_external(handing->engine, outcome->job, one->said, outcome->result,
-                                   &settled, &one->refused);
-    if (walked ? settled == SETTLED_STALE
+    bool walked = process_external(handing->engine, one->outcome, one->said, &one->refused);
+    if (walked ? one->outcome->settled == SETTLED_STALE
                : one->refused.code == ERROR_NOT_FOUND && is_lost(handing, one))
         lost(one);
-    handed_back_clear(one);
+    one->over = true;
 }
 
 static void walk_all(struct handing *handing) {
@@ -112,28 +109,41 @@ static void walk_all(struct handing *handing) {
             walk_one(handing, &handing->list[i]);
 }
 
-static bool extend(struct handing *handing, struct handed_back *one, struct error *error) {
+static bool note(struct handing *handing, const struct handed_back *one, const struct job *job,
+                 struct error *error) {
+    struct store *store = handing->engine->store;
+    const time_ms now = engine_now(handing->engine);
+    const struct worker_note note = {one->outcome, one->fraction, json_text(one->said, "text")};
+    return one->hand == HAND_EXTEND ? store_extend_outside(store, job, now + one->span, error)
+                                    : store_note_outside(store, &note, now, error);
+}
+
+/* Of a job that its worker keeps. */
+static bool go_on(struct handing *handing, struct handed_back *one, struct error *error) {
     struct store *store = handing->engine->store;
     struct job *job = NULL;
     enum answer held = store_fetched(store, handing->worker, one->id, one->token, &job, error);
     if (held == NO)
         lost(one);
-    bool done = held == NO ||
-                (held == YES &&
-                 store_extend_outside(store, job, engine_now(handing->engine) + one->span, error));
+    bool done = held == NO || (held == YES && note(handing, one, job, error));
     job_free(job);
     return done;
 }
 
+/* True if it is settled in the transaction. */
+static bool settles(const struct handed_back *one) {
+    return one->outcome && !one->over && !handed_back_goes_on(one);
+}
+
 /* Puts the outcomes of the transaction into a chain, which the entries still own. */
-static struct outcome *chain(struct handing *handing) {
+static struct outcome *chain(struct handing *handing, struct error **refused) {
     struct outcome *first = NULL, **end = &first;
     for (size_t i = 0; i < handing->count; i++) {
-        struct outcome *outcome = handing->list[i].outcome;
-        if (!outcome || handing->list[i].hand == HAND_EXTEND)
+        if (!settles(&handing->list[i]))
             continue;
-        *end = outcome;
-        end = &outcome->next;
+        *refused++ = &handing->list[i].refused;
+        *end = handing->list[i].outcome;
+        end = &(*end)->next;
     }
     *end = NULL;
     return first;
@@ -145,15 +155,24 @@ static void unchain(struct handing *handing) {
             handing->list[i].outcome->next = NULL;
 }
 
+static bool settle_all(struct handing *handing, struct error *error) {
+    struct error **refused = calloc(handing->count + 1, sizeof *refused);
+    if (!refused)
+        return error_no_memory(error);
+    struct outcome *outcomes = chain(handing, refused);
+    bool done = !outcomes || store_settle_outside(handing->engine->store, outcomes, refused,
+                                                  engine_now(handing->engine), error);
+    unchain(handing);
+    free(refused);
+    return done;
+}
+
 static bool write_all(struct handing *handing, struct error *error) {
     struct engine *engine = handing->engine;
-    struct outcome *outcomes = chain(handing);
-    bool done =
-        !outcomes || store_settle_outside(engine->store, outcomes, engine_now(engine), error);
-    unchain(handing);
+    bool done = settle_all(handing, error);
     for (size_t i = 0; done && i < handing->count; i++)
-        if (handing->list[i].hand == HAND_EXTEND && !handing->list[i].refused.code)
-            done = extend(handing, &handing->list[i], error);
+        if (handed_back_goes_on(&handing->list[i]) && !handing->list[i].refused.code)
+            done = go_on(handing, &handing->list[i], error);
     return done &&
            (!handing->wanted.worker || fetch_take(engine, &handing->wanted, &handing->jobs, error));
 }
@@ -165,10 +184,21 @@ static bool write(struct handing *handing, struct error *error) {
         return false;
     for (size_t i = 0; i < handing->count; i++) {
         struct handed_back *one = &handing->list[i];
-        if (one->outcome && one->hand != HAND_EXTEND && one->outcome->settled == SETTLED_STALE)
+        if (settles(one) && !one->refused.code && one->outcome->settled == SETTLED_STALE)
             lost(one);
     }
     return true;
+}
+
+/* What became of the jobs that it creates. NULL: no memory. */
+static json_t *creations(const struct job_spec *specs) {
+    json_t *list = json_array();
+    bool done = list != NULL;
+    for (; done && specs; specs = specs->next)
+        done = json_array_append_new(list, json_pack("{sI ss}", "id", (json_int_t)specs->reply.id,
+                                                     "outcome",
+                                                     creation_name(specs->reply.creation))) == 0;
+    return json_kept(list, done);
 }
 
 static json_t *verdict(const struct handed_back *one) {
@@ -178,6 +208,8 @@ static json_t *verdict(const struct handed_back *one) {
     if (one->refused.code)
         done = json_put_text(object, "code", error_code_name(one->refused.code)) &&
                json_put_text(object, "message", one->refused.text);
+    else if (done && one->outcome && one->outcome->created)
+        done = json_put(object, "created", creations(one->outcome->created));
     return json_kept(object, done);
 }
 

@@ -225,10 +225,15 @@ static const struct member settle_members[] = {
         "worker", VALUE_TEXT, false, "only its own locks count"                                    \
     }
 
+#define LINES                                                                                      \
+    { "lines", VALUE_LIST, false, "texts that are kept with the attempt" }
+
 static const struct member work_complete_members[] = {
     TOKEN,
     {"result", VALUE_ANY, false, "kept in the log"},
     {"variables", VALUE_OBJECT, false, "of an activity: they are set in its instance"},
+    {"create", VALUE_LIST, false, "jobs that are created with it, or not at all"},
+    LINES,
     {0},
 };
 
@@ -239,6 +244,7 @@ static const struct member work_fail_members[] = {
     {"permanent", VALUE_FLAG, false, "no run is left"},
     {"retries", VALUE_INTEGER, false, "instead of what the definition says"},
     {"in", VALUE_TEXT, false, "a span: the next run is not before"},
+    LINES,
     {0},
 };
 
@@ -247,16 +253,25 @@ static const struct member work_error_members[] = {
     {"code", VALUE_TEXT, true, "of the BPMN error"},
     {"message", VALUE_TEXT, false, "why"},
     {"variables", VALUE_OBJECT, false, "that are set where it is caught"},
+    LINES,
     {0},
 };
 
 static const struct member work_snooze_members[] = {
-    TOKEN, {"in", VALUE_TEXT, true, "a span: it runs again after that"}, {0}};
+    TOKEN, {"in", VALUE_TEXT, true, "a span: it runs again after that"}, LINES, {0}};
 
 static const struct member work_extend_members[] = {
     TOKEN, {"lock", VALUE_TEXT, true, "a span: its lock ends so long from now"}, {0}};
 
 static const struct member work_release_members[] = {TOKEN, {0}};
+
+static const struct member work_progress_members[] = {
+    TOKEN,
+    {"fraction", VALUE_ANY, false, "a number from 0 to 1"},
+    {"text", VALUE_TEXT, false, "beside it"},
+    LINES,
+    {0},
+};
 
 /* ---- answers that are no rows ---- */
 
@@ -427,13 +442,15 @@ const struct route routes[] = {
     WORK("/v1/jobs/{id}/fail", answer_settle_one, "fail", work_fail_members, verdict_told,
          "A worker could not do a job."),
     WORK("/v1/jobs/{id}/bpmn_error", answer_settle_one, "error", work_error_members, verdict_told,
-         "A worker throws a BPMN error at an activity."),
+         "A worker throws a BPMN error at an activity, or ends another job with it."),
     WORK("/v1/jobs/{id}/snooze", answer_settle_one, "snooze", work_snooze_members, verdict_told,
          "A worker puts a job off."),
     WORK("/v1/jobs/{id}/extend", answer_settle_one, "extend", work_extend_members, verdict_told,
          "A worker keeps a job longer."),
     WORK("/v1/jobs/{id}/release", answer_settle_one, "release", work_release_members, verdict_told,
          "A worker gives a job back."),
+    WORK("/v1/jobs/{id}/progress", answer_settle_one, "progress", work_progress_members,
+         verdict_told, "A worker tells how far a job is."),
     DO("/v1/jobs/{id}/execute", SCOPE_OPERATE, order_execution, BODY_MAYBE, execute_members,
        execution_told, "Runs a job by hand, here; the answer has its result."),
     {.method = "POST",

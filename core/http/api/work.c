@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { WAIT_MOST = 30 * 60 * 1000 }; /* ms */
+#define NO_TOKEN INT64_MAX           /* of no lock */
 
 /* A worker of some handlers asks for their topics alone. */
 static bool sees_topic(const struct call *call, const json_t *entry, struct error *error) {
@@ -122,22 +123,66 @@ bool answer_fetch(struct call *call, struct error *error) {
     return done && call_answer(call, 200, json_pack("{so}", "jobs", jobs), error);
 }
 
-/* A job is its worker's by its token. Beside that it must be in sight. */
-static bool sees_outcomes(const struct call *call, const json_t *outcomes, struct error *error) {
-    size_t i;
-    const json_t *entry;
+/* What a worker creates with an outcome must be in sight of a caller who may create. Without a
+ * tenant it gets that of the worker's job. */
+static bool may_create(const struct call *call, const json_t *job, struct error *error) {
+    const struct caller *caller = call->caller;
+    const char *handler = json_text(job, "handler"), *tenant = json_text(job, "tenant");
+    if (!caller_may(caller, SCOPE_ENQUEUE))
+        return error_set(error, ERROR_FORBIDDEN,
+                         "create: the caller may not create jobs (expected the scope enqueue)");
+    if (tenant && !caller_sees_tenant(caller, tenant))
+        return error_set(error, ERROR_FORBIDDEN,
+                         "tenant: the caller may not create jobs of another one");
+    return !handler || caller_sees_handler(caller, handler) ||
+           error_set(error, ERROR_FORBIDDEN,
+                     "handler \"%.255s\": the caller may not create its jobs", handler);
+}
+
+static bool may_create_all(const struct call *call, const json_t *outcomes, struct error *error) {
+    size_t i, j;
+    const json_t *entry, *job;
     bool fine = true;
     json_array_foreach(outcomes, i, entry)
-        fine = fine && (json_object_get(entry, "id") == NULL ||
-                        sight_job(call, json_int(entry, "id"), error));
+        json_array_foreach(json_object_get(entry, "create"), j, job)
+            fine = fine && may_create(call, job, error);
     return fine;
 }
 
-/* The fetch in it is a question of its own. NULL: error. */
+/* A job is its worker's by its token. Where it is out of sight no token is: the entry is refused as
+ * one whose lock is lost. NULL: error. */
+static json_t *outcome_seen(const struct call *call, json_t *entry, struct error *error) {
+    struct error why = {0};
+    json_t *id = json_object_get(entry, "id");
+    if (!sight_is_narrow(call) || !json_is_integer(id) ||
+        sight_job(call, json_integer_value(id), &why))
+        return json_incref(entry);
+    json_t *copy = why.code == ERROR_NOT_FOUND ? json_copy(entry) : NULL;
+    bool fine = copy ? json_put(copy, "token", json_integer(NO_TOKEN)) || error_no_memory(error)
+                     : error_set(error, why.code, "%s", why.text);
+    return json_kept(copy, fine);
+}
+
+static json_t *outcomes_seen(const struct call *call, const json_t *outcomes, struct error *error) {
+    size_t i;
+    json_t *entry, *list = json_array();
+    bool fine = list || error_no_memory(error);
+    json_array_foreach(json_unchanged(outcomes), i, entry) {
+        json_t *seen = fine ? outcome_seen(call, entry, error) : NULL;
+        fine = seen && json_array_append_new(list, seen) == 0;
+    }
+    return json_kept(list, fine);
+}
+
+/* What is in sight of it; the fetch in it is a question of its own. NULL: error. */
 static json_t *settlement(const struct call *call, const json_t *question, struct error *error) {
     const json_t *fetch = json_object_get(question, "fetch");
+    const json_t *outcomes = json_object_get(question, "outcomes");
     json_t *copy = json_copy(json_unchanged(question)), *own = NULL;
     bool fine = copy || error_no_memory(error);
+    if (fine && json_is_array(outcomes))
+        fine = may_create_all(call, outcomes, error) &&
+               (own = outcomes_seen(call, outcomes, error)) && json_put(copy, "outcomes", own);
     if (fine && json_is_object(fetch))
         fine = (own = narrowed(call, fetch, error)) && json_put(copy, "fetch", own);
     return json_kept(copy, fine);
@@ -146,8 +191,7 @@ static json_t *settlement(const struct call *call, const json_t *question, struc
 static bool settle(struct call *call, const json_t *question, json_t **answer,
                    struct error *error) {
     json_t *asked = settlement(call, question, error);
-    bool done = asked && sees_outcomes(call, json_object_get(asked, "outcomes"), error) &&
-                engine_settle(call->engine, asked, answer, error);
+    bool done = asked && engine_settle(call->engine, asked, answer, error);
     json_decref(asked);
     call->exchange->wakes_any = done;
     return done;

@@ -27,7 +27,7 @@
 ---@class moonshift.failure
 ---@field message string
 ---@field traceback? string
----@field reason "error"|"timeout"|"memory"|"workerDied"
+---@field reason "error"|"timeout"|"memory"|"workerDied"|"businessError"
 ---@field permanent boolean the handler said that trying again is useless
 ---@field retry_after? number seconds that the error asks for
 ---@field attempt integer the run that failed

@@ -18,7 +18,7 @@ static json_t *entry_duration(struct row *row) {
 
 static const char *entry_reason(struct row *row) {
     int reason = row_int32(row, 9);
-    if (row_null(row, 9) || reason < 0 || reason > REASON_WORKER_DIED)
+    if (row_null(row, 9) || reason < 0 || reason > REASON_BUSINESS_ERROR)
         return NULL;
     return failure_reason_name((enum failure_reason)reason);
 }

@@ -5,11 +5,13 @@
 
 /* ---- incidents ---- */
 
+#define INCIDENT_TYPES                                                                             \
+    "failedJob, businessError, workerDied, missingHandler, handlerStuck, refusedRow"
 #define CAUSE "coalesce(i.cause, i.id)" /* one that nothing has caused is its own */
 
 static const struct filter incident_filters[] = {
     {"id", "ID,…", "these incidents"},
-    {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck, refusedRow"},
+    {"type", "NAME,…", INCIDENT_TYPES},
     {"job", "ID,…", "of these jobs"},
     {"handler", "NAME,…", "of jobs of these handlers"},
     {"schedule", "NAME,…", "of runs of these schedules"},
@@ -65,7 +67,7 @@ const struct ask_table incident_table = {
 /* ---- their causes ---- */
 
 static const struct filter cause_filters[] = {
-    {"type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck, refusedRow"},
+    {"type", "NAME,…", INCIDENT_TYPES},
     {"handler", "NAME,…", "of jobs of these handlers"},
     {"schedule", "NAME,…", "of runs of these schedules"},
     {"open", "[BOOL]", "not resolved yet", filter_flag, "i.ended IS NULL"},

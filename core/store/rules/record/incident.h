@@ -10,11 +10,14 @@ struct command;
 
 #define INCIDENT_FAILED_JOB "failedJob"
 #define INCIDENT_WORKER_DIED "workerDied"
+#define INCIDENT_BUSINESS_ERROR "businessError"   /* a worker outside says that it cannot be done */
 #define INCIDENT_MISSING_HANDLER "missingHandler" /* of a definition, not of a job */
 #define INCIDENT_HANDLER_STUCK "handlerStuck" /* of a job's runs: it outlives the job (stuck.h) */
 
 /* Of a job whose last run has failed. */
 static inline const char *incident_of(const struct outcome *outcome) {
+    if (outcome->reason == REASON_BUSINESS_ERROR)
+        return INCIDENT_BUSINESS_ERROR;
     return outcome->reason == REASON_WORKER_DIED ? INCIDENT_WORKER_DIED : INCIDENT_FAILED_JOB;
 }
 

@@ -11,8 +11,8 @@ static bool filter_outcome(struct query *query, const struct filter *filter, con
 
 static bool filter_reason(struct query *query, const struct filter *filter, const json_t *value,
                           struct error *error) {
-    const char *names[REASON_WORKER_DIED + 2] = {NULL};
-    for (int reason = 0; reason <= REASON_WORKER_DIED; reason++)
+    const char *names[REASON_BUSINESS_ERROR + 2] = {NULL};
+    for (int reason = 0; reason <= REASON_BUSINESS_ERROR; reason++)
         names[reason] = failure_reason_name(reason);
     return filter_names(query, filter, value, names, true, error);
 }
@@ -32,7 +32,8 @@ static const struct filter log_filters[] = {
     {"category", "NAME,…", "of jobs of these categories", filter_texts, OF_CATEGORY("g"), ")"},
     {"deployment", "ID,…", "of jobs of these deployments", filter_numbers, OF_DEPLOYMENT("g"), ")"},
     {"executor", "NAME,…", "of these executors, by name or name/id", filter_executor, "g.executor"},
-    {"reason", "NAME,…", "error, timeout, memory, workerDied", filter_reason, "g.reason"},
+    {"reason", "NAME,…", "error, timeout, memory, workerDied, businessError", filter_reason,
+     "g.reason"},
     {"message", "TEXT", "whose message has this text", filter_text, "g.message"},
     {"min_priority", "N", "of this priority or more", filter_number, "g.priority>="},
     {"max_priority", "N", "of this priority or less", filter_number, "g.priority<="},

@@ -12,6 +12,7 @@
 #include "store/rules/process/frame_page.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/record/frame.h"
+#include "store/rules/record/history.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 
@@ -267,21 +268,42 @@ json_t *store_variables_seen(struct store *store, const struct job *job, struct 
 
 /* ---- handing back ---- */
 
-static bool settle_all(struct store *store, struct outcome *outcomes, time_ms now,
-                       struct error *error) {
+/* What it creates may be refused: then it is undone alone. */
+static bool settle_one(struct store *store, struct outcome *outcome, struct error *refused,
+                       time_ms now, struct error *error) {
+    struct error why = {0};
+    if (work_settle(store, outcome, now, &outcome->settled, &why))
+        return true;
+    if (!outcome->undone || !refused)
+        return error_set(error, why.code, "%s", why.text);
+    *refused = why;
+    return true;
+}
+
+static bool settle_all(struct store *store, struct outcome *outcomes, struct error **refused,
+                       time_ms now, struct error *error) {
+    size_t at = 0;
     if (!work_settle_bulk(store, outcomes, error))
         return false;
-    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
-        if (!work_settle(store, outcome, now, &outcome->settled, error))
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, at++)
+        if (!settle_one(store, outcome, refused ? refused[at] : NULL, now, error))
             return false;
     return work_settle_end(store, error);
 }
 
-bool store_settle_outside(struct store *store, struct outcome *outcomes, time_ms now,
-                          struct error *error) {
+bool store_settle_outside(struct store *store, struct outcome *outcomes, struct error **refused,
+                          time_ms now, struct error *error) {
     const struct self worker = {.id = outcomes->job->owner, .now = now, .remote = true};
     const struct self own = act(store, &worker);
-    bool done = settle_all(store, outcomes, now, error);
+    bool done = settle_all(store, outcomes, refused, now, error);
     act_end(store, &own);
     return done;
+}
+
+bool store_note_outside(struct store *store, const struct worker_note *note, time_ms now,
+                        struct error *error) {
+    const int64_t job = note->outcome->job->id;
+    return (note->fraction < 0 ||
+            store_progress(store, job, note->fraction, note->text, now, error)) &&
+           (!note->outcome->lines || history_say(store, note->outcome, error));
 }

@@ -158,7 +158,10 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     if (!row_fail(store, row, outcome->message ? message : NULL, outcome->failed_activity, error) ||
         !settle_calm(store, outcome->job, error))
         return false;
-    if (!outcome->told && !tell_failure(store, outcome, row->retries, now, error))
+    const char *incident = incident_of(outcome);
+    bool other = row->retries == 0 && strcmp(incident, INCIDENT_FAILED_JOB) != 0;
+    if ((other && !incident_open(store, row, incident, now, error)) ||
+        (!outcome->told && !tell_failure(store, outcome, row->retries, now, error)))
         return false;
     CRASH_POINT("settle_failed");
     return incident_place(store, row, now, error);

@@ -187,21 +187,61 @@ describe("a fetch that waits", function()
   end)
 end)
 
-describe("a token of one tenant", function()
-  it("fetches jobs of that tenant alone", function()
-    local folder = process.folder {}
-    local store = "sqlite:" .. folder .. "/moonshift.db"
-    local face = faces.start(folder, "serve", "--http", "127.0.0.1:0")
-    local _, printed = process.moonshift("token", "create", "ours", "--scope", "work", "--scope",
-      "read", "--tenant", "acme", "--store", store)
-    for _, tenant in ipairs { "other", "acme", "other" } do
-      process.moonshift("enqueue", "topic/ocr", "--tenant", tenant, "--store", store)
-    end
-    local function ask(path, body)
+describe("a worker's token", function()
+  local folder, store, face
+
+  before_each(function()
+    folder = process.folder {}
+    store = "sqlite:" .. folder .. "/moonshift.db"
+    face = faces.start(folder, "serve", "--http", "127.0.0.1:0")
+  end)
+
+  after_each(function()
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+
+  -- A function that asks with a new token; it gives the status, and the answer.
+  local function token(name, ...)
+    local _, printed = process.moonshift("token", "create", name, "--store", store, ...)
+    return function(path, body)
       local text = assert(json.encode(body))
       local answer = face:ask(faces.head("POST " .. path, "Content-Type: application/json",
         "Authorization: Bearer " .. printed:match("ms_%w+"), "Content-Length: " .. #text) .. text)
       return answer:match("^%d+"), assert(json.decode((answer:gsub("^%d+ ", ""))))
+    end
+  end
+
+  it("creates jobs with what it completes if it may create", function()
+    process.moonshift("enqueue", "topic/ocr", "--tenant", "acme", "--store", store)
+    local works = token("works", "--scope", "work")
+    local creates = token("creates", "--scope", "work", "--scope", "enqueue", "--tenant", "acme")
+    local job = select(2, works("/v1/fetch", { worker = "w", topics = { "ocr" } })).jobs[1]
+    local path = "/v1/jobs/" .. job.id
+    assert.equal("200", (works(path .. "/progress", { token = job.token, fraction = 0.5 })))
+    local back = { token = job.token, create = { { handler = "topic/ocr" } } }
+    local status, said = works(path .. "/complete", back)
+    assert.equal("403", status)
+    assert.matches("expected the scope enqueue", said.detail, 1, true)
+    back.create[2] = { handler = "topic/ocr", tenant = "other" }
+    assert.equal("403", (creates(path .. "/complete", back)))
+    back.create[2] = { handler = "nobody" }
+    assert.equal("404", (creates(path .. "/complete", back)))
+    back.create[2] = nil
+    status, said = creates(path .. "/complete", back)
+    assert.same({ "200", "created" }, { status, said.created[1].outcome })
+    assert.equal("409", (creates(path .. "/complete", back)))
+    assert.equal("409", (works(path .. "/progress", { token = job.token, fraction = 1 })))
+    assert.equal("conflict", select(2, creates("/v1/settle", { outcomes = { { id = 99, token = 5,
+      outcome = "release" } } })).outcomes[1].code)
+    local jobs = select(2, creates("/v1/fetch", { worker = "w", topics = { "ocr" }, max = 9 })).jobs
+    assert.same({ 1, "acme", said.created[1].id }, { #jobs, jobs[1].tenant, jobs[1].id })
+  end)
+
+  it("of one tenant fetches jobs of that tenant alone", function()
+    local ask = token("ours", "--scope", "work", "--scope", "read", "--tenant", "acme")
+    for _, tenant in ipairs { "other", "acme", "other" } do
+      process.moonshift("enqueue", "topic/ocr", "--tenant", tenant, "--store", store)
     end
     local status, said = ask("/v1/fetch", { worker = "w", topics = { "ocr" }, max = 10 })
     assert.same({ "200", 1, "acme" }, { status, #said.jobs, said.jobs[1].tenant })
@@ -214,7 +254,5 @@ describe("a token of one tenant", function()
       { worker = "w", topics = { { topic = "ocr", tenant = "other" } } })
     assert.equal("403", status)
     assert.matches('tenant "other": the caller may not ask for it', said.detail, 1, true)
-    process.kill(face.pid)
-    process.remove(folder)
   end)
 end)

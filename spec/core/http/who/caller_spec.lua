@@ -27,6 +27,7 @@ local NEEDS = {
   ["POST /v1/jobs/{id}/snooze"] = { "work" },
   ["POST /v1/jobs/{id}/extend"] = { "work" },
   ["POST /v1/jobs/{id}/release"] = { "work" },
+  ["POST /v1/jobs/{id}/progress"] = { "work" },
 }
 
 -- What a token of one scope may besides.
