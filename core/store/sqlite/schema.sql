@@ -308,6 +308,7 @@ CREATE TABLE past(        -- instances that have ended; variables: as they were 
   ended INT NOT NULL, how TEXT NOT NULL, reason TEXT, key TEXT, tenant TEXT, variables TEXT,
   removal INT) STRICT;    -- when it goes, with its trail; absent: never
 CREATE INDEX past_removal ON past(removal) WHERE removal IS NOT NULL;
+CREATE INDEX past_ended ON past(ended);
 -- The jobs that are there. While nobody has left a row behind, and nobody fills an intake, it is the
 -- table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE

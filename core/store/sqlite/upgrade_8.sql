@@ -61,3 +61,6 @@ CREATE TABLE api_token(
   scopes TEXT NOT NULL, tenant TEXT, handlers TEXT, rate TEXT,
   created INT NOT NULL, expires INT, used INT, revoked INT) STRICT;
 CREATE UNIQUE INDEX api_token_name ON api_token(name) WHERE revoked IS NULL;
+
+-- Instances are found by when they ended.
+CREATE INDEX past_ended ON past(ended);

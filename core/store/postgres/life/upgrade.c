@@ -85,6 +85,7 @@ static const struct upgrade released[] = {
     {.version = 8,
      .index = "CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS incident_schedule"
               " ON incident(schedule, type) WHERE ended IS NULL AND schedule IS NOT NULL"},
+    {.version = 8, .index = "CREATE INDEX CONCURRENTLY IF NOT EXISTS past_ended ON past(ended)"},
     {0}};
 const struct upgrade *postgres_upgrades = released;
 
