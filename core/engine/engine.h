@@ -53,8 +53,8 @@ struct engine_spec {
     json_t *object;                       /* as job_spec_read takes it; NULL: */
     struct spec_fast fast;                /* the same in short */
     const struct engine_answers *answers; /* of engine_check_spec; NULL: the functions are asked */
-    time_ms at;             /* when it was said, for times that count from then; 0: now */
-    struct job_spec *whole; /* of engine_complete: all else has been read; NULL: not yet */
+    time_ms at;                /* when it was said, for times that count from then; 0: now */
+    struct job_spec *whole;    /* of engine_complete: all else has been read; NULL: not yet */
     const struct job *creator; /* whose run creates it, see job_spec_inherit; NULL: none */
 };
 static inline void engine_spec_clear(struct engine_spec *spec) {

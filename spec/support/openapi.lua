@@ -9,7 +9,8 @@ local function type_of(value)
   elseif math.type(value) == "integer" then
     return "integer"
   elseif type(value) == "table" then
-    return (#value > 0 or getmetatable(value) == getmetatable(json.array {})) and "array" or "object"
+    local listed = #value > 0 or getmetatable(value) == getmetatable(json.array {})
+    return listed and "array" or "object"
   end
   return type(value)
 end
