@@ -43,7 +43,7 @@ struct round {
         int place;
         uint32_t word;
     } list[MAILBOX_PLACES];
-    struct mailbox_request request; /* the one at hand */
+    struct mailbox_request *request; /* the one at hand */
 };
 
 /* YES: it was done by a writer that has died since. */
@@ -52,7 +52,7 @@ static enum answer look_up(struct round *round, struct mailbox_answer *answer,
     struct db *db = &round->store->db;
     struct row *row =
         db_query(db, error, "SELECT job, creation FROM tray WHERE place=?1 AND ticket=?2", "ni",
-                 round->request.place, round->request.ticket);
+                 round->request->place, round->request->ticket);
     enum answer step = db_step(db, row, error);
     if (step != YES)
         return step;
@@ -66,12 +66,12 @@ static bool letter_note(struct round *round, const struct mailbox_answer *answer
     return db_run(&round->store->db, error,
                   "INSERT OR REPLACE INTO tray(place, ticket, job, creation)"
                   " VALUES(?1, ?2, ?3, ?4)",
-                  "niin", round->request.place, round->request.ticket, answer->created.id,
+                  "niin", round->request->place, round->request->ticket, answer->created.id,
                   (int)answer->created.creation);
 }
 
 static bool is_own(const struct round *round) {
-    return round->request.place == sqlite_of(round->store)->mailbox.place;
+    return round->request->place == sqlite_of(round->store)->mailbox.place;
 }
 
 /* What is refused has written nothing, and is no hindrance to the others. Else all fail. */
@@ -89,7 +89,7 @@ static bool create(struct round *round, struct opener *from, struct mailbox_answ
     struct job_spec spec;
     struct error reason = {ERROR_FAILED, UNREADABLE};
     bool known = codec_open(from, &spec) && from->left == 0;
-    bool done = known && store_create(round->store, &spec, 0, round->request.now, &reason);
+    bool done = known && store_create(round->store, &spec, 0, round->request->now, &reason);
     answer->created = spec.reply;
     if (done)
         return (is_own(round) && round->others) || letter_note(round, answer, error);
@@ -110,7 +110,7 @@ static bool settle(struct round *round, struct opener *from, struct mailbox_answ
     enum answer done = FAILED;
     bool known = unit_letter_open(from, &letter);
     if (known)
-        done = write_unit(round->store, &letter, round->request.now, &reason);
+        done = write_unit(round->store, &letter, round->request->now, &reason);
     bool refused = !known || letter.outcome.undone;
     unit_letter_clear(&letter);
     answer->created = (struct created){0};
@@ -122,7 +122,7 @@ static bool settle(struct round *round, struct opener *from, struct mailbox_answ
 
 static bool carry_out(struct round *round, struct opener *from, struct mailbox_answer *answer,
                       struct error *error) {
-    switch (round->request.kind) {
+    switch (round->request->kind) {
     case MAILBOX_JOB:
         return create(round, from, answer, error);
     case MAILBOX_UNIT:
@@ -136,7 +136,7 @@ static bool carry_out(struct round *round, struct opener *from, struct mailbox_a
  * by the same rules. */
 static bool carry_out_as(struct round *round, struct mailbox_answer *answer, struct error *error) {
     struct store *store = round->store;
-    struct opener from = {(const char *)round->request.letter, round->request.size};
+    struct opener from = {(const char *)round->request->letter, round->request->size};
     const struct error reason = {ERROR_FAILED, UNREADABLE};
     const struct write_rules *own = store->rules;
     struct write_rules rules;
@@ -152,21 +152,22 @@ static bool carry_out_as(struct round *round, struct mailbox_answer *answer, str
 
 static bool write_one(struct round *round, struct error *error) {
     struct mailbox_answer *answer =
-        mailbox_answer(&sqlite_of(round->store)->mailbox, round->request.place);
+        mailbox_answer(&sqlite_of(round->store)->mailbox, round->request->place);
     answer->code = ERROR_NONE;
     answer->behind = false;
     answer->writer = sqlite_of(round->store)->mailbox.place;
     enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
-    round->list[round->count].place = round->request.place;
-    round->list[round->count++].word = round->request.word;
+    round->list[round->count].place = round->request->place;
+    round->list[round->count++].word = round->request->word;
     return found == YES || (found == NO && carry_out_as(round, answer, error));
 }
 
 static bool letters_write(struct round *round, struct error *error) {
     struct mailbox *mailbox = &sqlite_of(round->store)->mailbox;
-    for (int i = 0; i < MAILBOX_PLACES; i++)
-        if ((round->others || i == mailbox->place) && mailbox_read(mailbox, i, &round->request) &&
-            !write_one(round, error))
+    int first = round->others ? 0 : mailbox->place;
+    int end = round->others ? MAILBOX_PLACES : first + 1;
+    for (int i = mailbox_next(mailbox, first); i < end; i = mailbox_next(mailbox, i + 1))
+        if (mailbox_read(mailbox, i, round->request) && !write_one(round, error))
             return false;
     CRASH_POINT("tray_written");
     for (int i = 0; i < round->count; i++) /* who has given up has said that it was not done */
@@ -232,13 +233,15 @@ static bool finish(struct round *round, struct error *error) {
 }
 
 static bool write_alone(struct store *store, struct error *error) {
-    struct round round = {.store = store};
+    struct mailbox_request request;
+    struct round round = {.store = store, .request = &request};
     return write_round(&round, error) && finish(&round, error);
 }
 
 /* With the lead held, which ends here. True: the own request is written, here or by another. */
 static bool lead(struct store *store, bool fresh, struct error *error) {
-    struct round round = {.store = store, .fresh = fresh, .others = true};
+    struct mailbox_request request;
+    struct round round = {.store = store, .fresh = fresh, .others = true, .request = &request};
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     bool done = mailbox_asks(mailbox) && write_round(&round, error);
     bool keeps = done && is_fast(store);
@@ -276,33 +279,33 @@ static bool shares(struct store *store, struct error *error) {
            mailbox_open(&sqlite_of(store)->mailbox, sqlite_of(store)->path, error);
 }
 
-/* Waits for the answer to what lies in the own place, and says what it is. */
-static bool get_answer(struct store *store, bool leads, struct mailbox_answer *answer,
+/* Waits for the answer to what lies in the own place: the job that was created, or whether a unit
+ * is behind. */
+static bool get_answer(struct store *store, bool leads, struct created *created, bool *behind,
                        struct error *error) {
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
+    const struct mailbox_answer *answer = mailbox_answer(mailbox, mailbox->place);
     bool done = leads ? lead(store, true, error) : letter_await(store, error);
     done = done || mailbox_answered(mailbox);
-    if (done)
-        *answer = *mailbox_answer(mailbox, mailbox->place);
+    *created = done ? answer->created : (struct created){0};
+    *behind = done && answer->behind;
+    if (done && answer->code != ERROR_NONE)
+        done = error_set(error, answer->code, "%s", answer->text);
     mailbox_withdraw(mailbox);
-    return done &&
-           (answer->code == ERROR_NONE || error_set(error, answer->code, "%s", answer->text));
+    return done;
 }
 
 bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error) {
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     if (!shares(store, error))
         return !mailbox->foreign && store_create(store, spec, 0, now, error);
-    struct mailbox_answer answer = {0};
-    bool leads = mailbox_lead(mailbox);
+    bool leads = mailbox_lead(mailbox), behind = false;
     if (!mailbox_ask(mailbox, spec, store->rules, now)) {
         if (leads)
             mailbox_leave(mailbox);
         return store_create(store, spec, 0, now, error);
     }
-    bool done = get_answer(store, leads, &answer, error);
-    spec->reply = answer.created;
-    return done;
+    return get_answer(store, leads, &spec->reply, &behind, error);
 }
 
 enum answer sqlite_unit(struct store *store, struct outcome *outcome,
@@ -310,14 +313,14 @@ enum answer sqlite_unit(struct store *store, struct outcome *outcome,
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     if (!shares(store, error))
         return mailbox->foreign ? FAILED : work_unit(store, outcome, entry, now, error);
-    struct mailbox_answer answer = {0};
-    bool leads = mailbox_lead(mailbox);
+    struct created created;
+    bool leads = mailbox_lead(mailbox), behind = false;
     if (!mailbox_ask_unit(mailbox, outcome, entry, store->rules, now)) {
         if (leads)
             mailbox_leave(mailbox);
         return work_unit(store, outcome, entry, now, error);
     }
-    if (!get_answer(store, leads, &answer, error))
+    if (!get_answer(store, leads, &created, &behind, error))
         return FAILED;
-    return answer.behind ? NO : YES;
+    return behind ? NO : YES;
 }

@@ -266,8 +266,8 @@ bool mailbox_lead(struct mailbox *mailbox) {
 
 /* Calls one process that asks. A process that asks after this look finds that none leads. */
 static void call(struct mailbox *mailbox) {
-    for (int i = 1; i < MAILBOX_PLACES; i++) {
-        int place = (mailbox->place + i) % MAILBOX_PLACES;
+    for (unsigned i = 1; i < MAILBOX_PLACES; i++) {
+        int place = (int)(((unsigned)mailbox->place + i) % MAILBOX_PLACES);
         uint32_t word = atomic_load(word_at(mailbox, place));
         if (word % WORD_STATES == WORD_CALLED)
             return;
@@ -287,6 +287,15 @@ bool mailbox_waits(const struct mailbox *mailbox, int place, uint32_t word) {
     uint32_t now = atomic_load(word_at(mailbox, place)), state = now % WORD_STATES;
     return now - state == word - word % WORD_STATES &&
            (state == WORD_ASKED || state == WORD_CALLED);
+}
+
+int mailbox_next(const struct mailbox *mailbox, int place) {
+    for (; place < MAILBOX_PLACES; place++) {
+        uint32_t state = atomic_load(word_at(mailbox, place)) % WORD_STATES;
+        if (state == WORD_ASKED || state == WORD_CALLED)
+            break;
+    }
+    return place;
 }
 
 bool mailbox_read(struct mailbox *mailbox, int place, struct mailbox_request *request) {

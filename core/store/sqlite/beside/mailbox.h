@@ -67,6 +67,8 @@ void mailbox_withdraw(struct mailbox *mailbox);
 
 /* ---- for the one that leads, and for what lies in the own place ---- */
 
+/* The first place from this one on where something is asked for; MAILBOX_PLACES: there is none. */
+int mailbox_next(const struct mailbox *mailbox, int place);
 /* A copy of what is asked for there, and still waits for an answer, by a process that lives. */
 bool mailbox_read(struct mailbox *mailbox, int place, struct mailbox_request *request);
 /* Does the same lie there still? */

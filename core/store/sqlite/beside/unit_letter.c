@@ -110,7 +110,7 @@ static bool get_count(struct opener *from, size_t *count) {
 }
 
 static bool get_list(struct opener *from, struct unit *unit, const struct unit_list *list) {
-    size_t count;
+    size_t count = 0;
     char *entries = get_count(from, &count) ? unit_room(unit, count, list->size) : NULL;
     if (!entries)
         return false;
@@ -124,7 +124,7 @@ static bool get_list(struct opener *from, struct unit *unit, const struct unit_l
 }
 
 static bool get_created(struct opener *from, struct outcome *outcome) {
-    size_t count;
+    size_t count = 0;
     struct job_spec *specs =
         get_count(from, &count) ? unit_room(outcome->unit, count, sizeof *specs) : NULL;
     for (size_t i = 0; specs && i < count; i++) {

@@ -1,47 +1,31 @@
 #include "store/sqlite/db/codec.h"
-#include <string.h>
 
-/* How a field is written: its bytes, or the length of a text and then the text. */
-enum coded {
-    CODED_NUMBER,
-    CODED_ID = CODED_NUMBER,
-    CODED_COUNT = CODED_NUMBER,
-    CODED_TIME = CODED_NUMBER,
-    CODED_FLAG = CODED_NUMBER,
-    CODED_KIND = CODED_NUMBER,
-    CODED_STATE = CODED_NUMBER,
-    CODED_MASK = CODED_NUMBER,
-    CODED_MISFIRE = CODED_NUMBER,
-    CODED_CONFLICT = CODED_NUMBER,
-    CODED_TEXT,
-    CODED_BLOB
-};
+/* A number is written as its bytes, a text as its length and then the text. */
+#define PUT_NUMBER(member) pack_bytes(to, &spec->member, sizeof spec->member);
+#define PUT_TEXT(member) pack_text(to, spec->member, spec->member ? strlen(spec->member) : 0);
+#define PUT_BLOB(member) pack_text(to, spec->member, spec->member##_size);
+#define GET_NUMBER(member) read = read && open_bytes(from, &spec->member, sizeof spec->member);
+#define GET_TEXT(member) read = read && open_string(from, &spec->member);
+#define GET_BLOB(member) read = read && open_text(from, &spec->member, &spec->member##_size);
 
-static const struct field {
-    size_t at, size;
-    enum coded kind;
-} fields[] = {
-#define FIELD(member, type)                                                                        \
-    {offsetof(struct job_spec, member), sizeof((struct job_spec *)NULL)->member, CODED_##type},
-#define OF_JOB(member, type, ...) FIELD(job.member, type)
-    JOB_FIELDS(OF_JOB) JOB_SAID_FIELDS(FIELD)};
-#define FIELDS (sizeof fields / sizeof *fields)
+#define WAY_NUMBER(way, member) way##_NUMBER(member)
+#define WAY_ID WAY_NUMBER
+#define WAY_COUNT WAY_NUMBER
+#define WAY_TIME WAY_NUMBER
+#define WAY_FLAG WAY_NUMBER
+#define WAY_KIND WAY_NUMBER
+#define WAY_STATE WAY_NUMBER
+#define WAY_MASK WAY_NUMBER
+#define WAY_MISFIRE WAY_NUMBER
+#define WAY_CONFLICT WAY_NUMBER
+#define WAY_TEXT(way, member) way##_TEXT(member)
+#define WAY_BLOB(way, member) way##_BLOB(member)
+
+#define PUT_OF_JOB(member, type, ...) WAY_##type(PUT, job.member)
+#define PUT_SAID(member, type) WAY_##type(PUT, member)
+#define GET_OF_JOB(member, type, ...) WAY_##type(GET, job.member)
+#define GET_SAID(member, type) WAY_##type(GET, member)
 #define NAME(member, ...) #member " "
-
-/* ---- packing ---- */
-
-static void put_field(struct packer *to, const struct job_spec *spec, const struct field *field) {
-    const char *text, *at = (const char *)spec + field->at;
-    if (field->kind == CODED_NUMBER) {
-        pack_bytes(to, at, field->size);
-        return;
-    }
-    memcpy(&text, at, sizeof text);
-    size_t size = spec->job.payload_size;
-    if (field->kind == CODED_TEXT)
-        size = text ? strlen(text) : 0;
-    pack_text(to, text, size);
-}
 
 uint32_t codec_layout(void) {
     static const char names[] = JOB_FIELDS(NAME) JOB_SAID_FIELDS(NAME);
@@ -52,30 +36,14 @@ uint32_t codec_layout(void) {
 }
 
 void codec_pack(struct packer *to, const struct job_spec *spec) {
-    for (const struct field *field = fields; field < fields + FIELDS; field++)
-        put_field(to, spec, field);
-}
-
-/* ---- opening ---- */
-
-static bool get_field(struct opener *from, struct job_spec *spec, const struct field *field) {
-    const char *text;
-    size_t size;
-    char *at = (char *)spec + field->at;
-    if (field->kind == CODED_NUMBER)
-        return open_bytes(from, at, field->size);
-    if (!open_text(from, &text, &size))
-        return false;
-    memcpy(at, &text, sizeof text);
-    if (field->kind == CODED_BLOB)
-        spec->job.payload_size = size;
-    return field->kind == CODED_BLOB || !text || strlen(text) == size;
+    JOB_FIELDS(PUT_OF_JOB)
+    JOB_SAID_FIELDS(PUT_SAID)
 }
 
 bool codec_open(struct opener *from, struct job_spec *spec) {
+    bool read = true;
     *spec = (struct job_spec){.job.lock_expiration = TIME_NONE};
-    for (const struct field *field = fields; field < fields + FIELDS; field++)
-        if (!get_field(from, spec, field))
-            return false;
-    return spec->job.handler;
+    JOB_FIELDS(GET_OF_JOB)
+    JOB_SAID_FIELDS(GET_SAID)
+    return read && spec->job.handler;
 }

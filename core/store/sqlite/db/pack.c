@@ -1,17 +1,7 @@
 #include "store/sqlite/db/pack.h"
 #include <stdint.h>
-#include <string.h>
 
 #define NO_TEXT UINT32_MAX
-
-void pack_bytes(struct packer *to, const void *bytes, size_t size) {
-    to->full = to->full || size > to->left;
-    if (to->full)
-        return;
-    memcpy(to->next, bytes, size);
-    to->next += size;
-    to->left -= size;
-}
 
 void pack_text(struct packer *to, const char *text, size_t size) {
     uint32_t length = size < NO_TEXT ? (uint32_t)size : NO_TEXT - 1;
@@ -20,15 +10,6 @@ void pack_text(struct packer *to, const char *text, size_t size) {
         return;
     pack_bytes(to, text, size);
     pack_bytes(to, "", 1);
-}
-
-bool open_bytes(struct opener *from, void *bytes, size_t size) {
-    if (size > from->left)
-        return false;
-    memcpy(bytes, from->next, size);
-    from->next += size;
-    from->left -= size;
-    return true;
 }
 
 bool open_text(struct opener *from, const char **text, size_t *size) {
