@@ -176,6 +176,13 @@ describe("a schedule", function()
     assert.equal(8, load_folder():jobs():one().priority)
   end)
 
+  it("has the priority of its file, whatever overrides its handler's", function()
+    declare("hourly", [[{ handler = "tick", cycle = "R/PT1H", priority = 5 }]])
+    load_folder():definition("tick"):override_priority(9)
+    declare("hourly", [[{ handler = "tick", cycle = "R/PT1H", priority = 6 }]])
+    assert.equal(6, load_folder():jobs():one().priority)
+  end)
+
   it("begins anew when its cycle, zone, policy or handler changes", function()
     declare("hourly", [[{ handler = "tick", cycle = "R/PT1H" }]])
     load_folder()

@@ -292,6 +292,16 @@ static void a_date_stays_until_the_next_look(struct contract *c) {
     site_close(&site);
 }
 
+/* The only job with a date is deleted. */
+static void a_date_is_forgotten_with_its_job(struct contract *c) {
+    OPEN;
+    int64_t id = create(c, c->store, (struct job){.due = NOW + 1000}, NOW);
+    EXPECT(id && turn(c, &site, NULL, 10) && site.turn.next == NOW + 1000);
+    EXPECT(contract_operate(c, "{ss s[I]}", "verb", "cancel", "ids", (json_int_t)id));
+    EXPECT(turn(c, &site, NULL, 10) && site.turn.next == TIME_NEVER);
+    site_close(&site);
+}
+
 static void the_loop_has_a_crash_slot_of_its_own(struct contract *c) {
     OPEN;
     const int64_t executor = turns_id(site.turns);
@@ -323,6 +333,21 @@ static void missing_handlers_are_looked_for_once_a_second(struct contract *c) {
     EXPECT(looks > 0);
     EXPECT(clock_monotonic() - begun >= 1000 || c->store->looks == looks);
     turns_free(site.turns);
+}
+
+static void a_missing_handler_is_told_of_after_its_grace(struct contract *c) {
+    OPEN;
+    struct definitions none = {0};
+    turns_serve(site.turns, &none);
+    JOB(.priority = 5);
+    for (int i = 0; i < 2; i++) {
+        site.turn = (struct turn){.room = 9, .acquiring = true, .grace = 60000};
+        EXPECT(turns_take(site.turns, &site.turn, &c->error));
+        EXPECT(contract_number(c, "SELECT count(*) FROM incident") == i);
+        EXPECT(i == 1 || site.turn.next == NOW + 60000);
+        clock_advance(site.clock, 60000);
+    }
+    site_close(&site);
 }
 
 enum { WAITED = 700 }; /* ms that a turn waits for its transaction */
@@ -401,9 +426,12 @@ static const struct check checks[] = {
      what_is_created_takes_the_idle_worker},
     {"a date that another executor has met stays until the next look",
      a_date_stays_until_the_next_look},
+    {"a date is forgotten with its job", a_date_is_forgotten_with_its_job},
     {"the loop has a crash slot of its own", the_loop_has_a_crash_slot_of_its_own},
     {"missing handlers are looked for once a second",
      missing_handlers_are_looked_for_once_a_second},
+    {"a missing handler is told of after its grace, when the turn has said so",
+     a_missing_handler_is_told_of_after_its_grace},
     {"it serves only the handlers it has", it_serves_only_the_handlers_it_has},
     {"metrics are written when nothing is left", metrics_are_written_when_nothing_is_left},
 };
