@@ -205,6 +205,7 @@ describe("a key over the death of the network face", function()
       return nil
     end
     process.kill(face.pid)
+    process.await_status(face.pid, 60)
     return answer
   end
 
