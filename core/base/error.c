@@ -30,6 +30,7 @@ static const struct {
     [ERROR_TYPE] = {"type", 2, 415},
     [ERROR_CHANGED] = {"changed", 5, 412},
     [ERROR_TOO_LARGE] = {"too_large", 2, 413},
+    [ERROR_BACKLOG] = {"backlog", 1, 429},
     [ERROR_RATE] = {"rate", 1, 429},
 };
 

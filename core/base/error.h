@@ -32,6 +32,7 @@ enum error_code {
     ERROR_TYPE,         /* "type": the content is of another type than expected; exit 2 */
     ERROR_CHANGED,      /* "changed": it is no longer what was looked at; exit 5 */
     ERROR_TOO_LARGE,    /* "too_large": more than is taken at once; exit 2 */
+    ERROR_BACKLOG,      /* "backlog": as many jobs wait as may; exit 1 */
     ERROR_RATE          /* "rate": too many in a while; exit 1 */
 };
 
@@ -47,6 +48,11 @@ static inline enum answer answer_not(enum answer answer) {
     if (answer == FAILED)
         return FAILED;
     return answer == YES ? NO : YES;
+}
+
+/* True if the state forbids it: what was asked for is refused, and all else is fine. */
+static inline bool error_refuses(const struct error *error) {
+    return error->code == ERROR_CONFLICT || error->code == ERROR_BACKLOG;
 }
 
 /* Fills `error` (which may be NULL) and returns false, so that a failure path is one line. */

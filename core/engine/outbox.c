@@ -52,7 +52,7 @@ static json_t *row_object(const json_t *row, struct error *error) {
 /* The row is wrong, and not the store, its server or this program. */
 static bool is_of_row(const struct error *why) {
     return why->code == ERROR_INVALID || why->code == ERROR_NOT_FOUND ||
-           why->code == ERROR_CONFLICT || why->code == ERROR_FAILED;
+           why->code == ERROR_FAILED || error_refuses(why);
 }
 
 static bool refuse_row(struct engine *engine, const json_t *row, const struct error *why,

@@ -14,6 +14,7 @@ static bool care_is_row(const struct error *error) {
     case ERROR_INVALID:
     case ERROR_NOT_FOUND:
     case ERROR_CONFLICT:
+    case ERROR_BACKLOG:
     case ERROR_DAMAGED:
         return true;
     case ERROR_NONE:

@@ -93,7 +93,7 @@ static bool forgo_hooks(struct outcome *outcome, const struct error *reason) {
 
 static bool final(const struct error *reason) {
     return reason->code == ERROR_INVALID || reason->code == ERROR_NOT_FOUND ||
-           reason->code == ERROR_CONFLICT;
+           error_refuses(reason);
 }
 
 /* Drops the follow-ups that were locked and rolled back. */

@@ -526,7 +526,7 @@ static bool recover(struct turns *turns, struct turn *turn, const struct work *w
     if (!work->begun || store_is_corrupt(turns->store))
         return false;
     bool first = !turns->care.most;
-    if (first && reason.code != ERROR_CONFLICT && set_misplaced_aside(turns, turn, &ignored))
+    if (first && !error_refuses(&reason) && set_misplaced_aside(turns, turn, &ignored))
         return true;
     switch (care_failed(&turns->care, work->rows, store_touched(turns->store), &reason)) {
     case CARE_HALF:

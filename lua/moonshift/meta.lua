@@ -1,5 +1,4 @@
--- moonshift/meta.lua - types for editors that read LuaLS annotations; it is never loaded. Add the
--- folder that holds `moonshift/` to `workspace.library`. docs/reference.md is written from it, too.
+-- meta.lua - types for editors (LuaLS, `workspace.library`) and docs/reference.md; never loaded.
 -- luacheck: ignore 212 241 631
 ---@meta _
 
@@ -17,7 +16,8 @@
 ---| "invalid" a bad value
 ---| "not_found" there is none of that id or name
 ---| "conflict" the state forbids it
----| "full" the disk is full, or a backlog
+---| "full" the disk is full
+---| "backlog" as many jobs wait as may
 ---| "busy" another process holds the store: ask again
 ---| "unavailable" the server of the store cannot be reached, or is read only
 ---| "closed" the engine is closed

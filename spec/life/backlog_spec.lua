@@ -31,7 +31,7 @@ return function(job) for _ = 1, job.payload.more do job:enqueue("send") end end]
     return engine:enqueue("send", payload, options)
   end
 
-  local FULL = { nil, 'backlog of "send" is full: 2 jobs wait (limit 2)', "conflict" }
+  local FULL = { nil, 'backlog of "send" is full: 2 jobs wait (limit 2)', "backlog" }
 
   it("refuses the job beyond it", function()
     open("2")
@@ -66,7 +66,7 @@ return function(job) for _ = 1, job.payload.more do job:enqueue("send") end end]
     engine:dead_letter(1)
     send()
     assert.truthy(engine:set_retries(1, 1))
-    assert.same({ nil, 'backlog of "send" is full: 2 jobs wait (limit 1)', "conflict" },
+    assert.same({ nil, 'backlog of "send" is full: 2 jobs wait (limit 1)', "backlog" },
       { send() })
   end)
 
@@ -74,7 +74,7 @@ return function(job) for _ = 1, job.payload.more do job:enqueue("send") end end]
     open("1", { retry = "R2/PT1M" })
     send(nil, { breaks = true })
     engine:drain()
-    assert.equal("conflict", (select(3, send())))
+    assert.equal("backlog", (select(3, send())))
     engine:advance("PT1M")
     engine:drain()
     assert.equal(2, (send()))
@@ -98,7 +98,7 @@ return function(job) for _ = 1, job.payload.more do job:enqueue("send") end end]
     send { cycle = "R/PT1H" }
     engine:advance("PT1H")
     assert.equal(1, engine:drain().done)
-    assert.equal("conflict", (select(3, send())))
+    assert.equal("backlog", (select(3, send())))
   end)
 
   it("fails the job that would create too many; its neighbours go on", function()
@@ -121,10 +121,10 @@ return function(job) for _ = 1, job.payload.more do job:enqueue("send") end end]
     open("{ lane = 1, total = 3 }")
     assert.equal(1, (send { lane = "a" }))
     assert.equal(2, (send { lane = "b" }))
-    assert.same({ nil, 'backlog of "send" is full in lane "a": 1 job waits (limit 1)', "conflict" },
+    assert.same({ nil, 'backlog of "send" is full in lane "a": 1 job waits (limit 1)', "backlog" },
       { send { lane = "a" } })
     assert.equal(3, (send()))
-    assert.same({ nil, 'backlog of "send" is full: 3 jobs wait (limit 3)', "conflict" },
+    assert.same({ nil, 'backlog of "send" is full: 3 jobs wait (limit 3)', "backlog" },
       { send { lane = "c" } })
     engine:drain()
     assert.equal(4, (send { lane = "a" }))
@@ -153,8 +153,8 @@ return function(job) for _ = 1, job.payload.more do job:enqueue("send") end end]
     limit("nil")
     send()
     limit("{ lane = 1 }")
-    assert.equal("conflict", (select(3, send { lane = "a" })))
+    assert.equal("backlog", (select(3, send { lane = "a" })))
     limit("{ total = 3, lane = 2 }")
-    assert.same({ nil, 'backlog of "send" is full: 3 jobs wait (limit 3)', "conflict" }, { send() })
+    assert.same({ nil, 'backlog of "send" is full: 3 jobs wait (limit 3)', "backlog" }, { send() })
   end)
 end)

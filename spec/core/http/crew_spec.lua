@@ -135,7 +135,9 @@ describe("the clerk of the network face", function()
       local what = status .. (content.code and " " .. content.code or "")
       told[what] = (told[what] or 0) + 1
     end
-    assert.same({ ["201"] = 5, ["409 conflict"] = 3, ["404 not_found"] = 4 }, told)
+    assert.same({ ["201"] = 5, ["429 backlog"] = 3, ["404 not_found"] = 4 }, told)
+    local headers = face:talk { { "send", post { handler = "full" } }, { "headers" } }
+    assert.matches("^429\n.*retry%-after: 1", table.concat(headers, "\n"))
   end)
 
   it("answers one key alike, however many ask at once", function()

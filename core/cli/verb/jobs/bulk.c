@@ -110,8 +110,7 @@ static bool line_read(struct bulk *bulk, struct arena *texts, struct kept_line *
 /* The line's own fault, not the store's or the machine's. */
 static bool is_bad_line(const struct error *error) {
     return error->code == ERROR_INVALID || error->code == ERROR_NOT_FOUND ||
-           error->code == ERROR_USAGE || error->code == ERROR_FAILED ||
-           error->code == ERROR_CONFLICT;
+           error->code == ERROR_USAGE || error->code == ERROR_FAILED || error_refuses(error);
 }
 
 static void bad_say(struct bulk *bulk, int64_t number, const struct error *why) {

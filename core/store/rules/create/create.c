@@ -318,7 +318,7 @@ bool work_create(struct store *store, struct job_spec *specs, int64_t deployment
     for (struct job_spec *spec = specs; done && spec; spec = spec->next, claim += claim != NULL) {
         spec->reply = (struct created){0};
         done = create_one(store, spec, claim, deployment, now, error);
-        if (!done && error && error->code == ERROR_CONFLICT)
+        if (!done && error && error_refuses(error))
             spec->reply.creation = CREATION_REFUSED;
     }
     claims_end(&claims);

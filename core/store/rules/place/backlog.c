@@ -26,7 +26,7 @@ static bool check_total(struct store *store, const struct catalog_definition *de
                  definition->id) == FAILED)
         return false;
     return waiting < definition->backlog ||
-           error_set(error, ERROR_CONFLICT, "backlog of \"%s\" is full: %lld %s (limit %lld)",
+           error_set(error, ERROR_BACKLOG, "backlog of \"%s\" is full: %lld %s (limit %lld)",
                      definition->name, (long long)waiting, check_noun(waiting),
                      (long long)definition->backlog);
 }
@@ -41,7 +41,7 @@ static bool check_lane(struct store *store, const struct catalog_definition *def
                  definition->id, job_lane_id(job->lane)) == FAILED)
         return false;
     return waiting < definition->lane_backlog ||
-           error_set(error, ERROR_CONFLICT,
+           error_set(error, ERROR_BACKLOG,
                      "backlog of \"%s\" is full in lane \"%s\": %lld %s (limit %lld)",
                      definition->name, job->lane, (long long)waiting, check_noun(waiting),
                      (long long)definition->lane_backlog);

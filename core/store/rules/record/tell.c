@@ -26,8 +26,7 @@ static bool create(struct store *store, struct job_spec *spec, json_t *payload,
     spec->job.due = TIME_NONE;
     bool done = defined_create(store, spec, payload, store->tells.now, &reason);
     store->changed = true; /* an acquisition may have looked already */
-    return done || reason.code == ERROR_CONFLICT ||
-           error_set(error, reason.code, "%s", reason.text);
+    return done || error_refuses(&reason) || error_set(error, reason.code, "%s", reason.text);
 }
 
 /* ---- people ---- */
