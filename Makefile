@@ -124,7 +124,7 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	  kept_messages kill limit outside \
 	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model \
 	  overrides process_neighbours process_orders process_reload process_second_lane \
-	  process_traces queue rate refused requests rollback schedules together unique)
+	  process_traces queue rate refused reload requests rollback schedules together unique)
 
 # Twice as many steps at a time as there are processors: half of them wait for something.
 # A step is no part of this make: a process that a spec leaves behind would hold its job server open,
@@ -442,6 +442,7 @@ $(BUILD)/spec/core/store/sqlite/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(BUILD)/spec/core/run/pool/work_item_contract: DOUBLE := -Wl,--wrap=acquire_before
 $(BUILD)/spec/core/run/pool/models_contract: DOUBLE := -Wl,--wrap=XML_ParserCreateNS
+$(BUILD)/spec/core/run/pool/warm_contract: DOUBLE := -Wl,--wrap=script_open
 
 # Linked once for all contracts, and to each of those few in which functions are replaced.
 $(BUILD)/contracts.so: $(OBJECTS)
@@ -449,7 +450,7 @@ $(BUILD)/contracts.so: $(OBJECTS)
 	@$(LINK_SHARED) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
 DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract run/pool/models_contract \
-	run/pool/work_item_contract store/sqlite/error_contract)
+	run/pool/warm_contract run/pool/work_item_contract store/sqlite/error_contract)
 $(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) $(LUA_LIBS)

@@ -1,5 +1,6 @@
 #include "engine/generation.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "script/folder_name.h"
 #include <stdlib.h>
@@ -74,6 +75,39 @@ struct generation *generation_check(struct folder *folder, const struct settings
     return NULL;
 }
 
+static struct script_options ahead(const struct generation *generation,
+                                   const struct settings *settings, struct clock *clock) {
+    return (struct script_options){.folder = generation->folder,
+                                   .settings = settings,
+                                   .clock = clock,
+                                   .hook = HOOK_ALWAYS,
+                                   .models = generation->folder->models};
+}
+
+bool generation_warm(struct generation *generation, const struct settings *settings,
+                     struct clock *clock) {
+    struct script_options options = ahead(generation, settings, clock);
+    size_t count = (size_t)generation->ready_count;
+    struct script **list = list_room(generation->ready, count, sizeof *list);
+    if (!list)
+        return false;
+    generation->ready = list;
+    list[count] = script_open(&options, NULL);
+    generation->ready_count += list[count] != NULL;
+    return list[count] != NULL;
+}
+
+void generation_join(struct generation *generation, const struct settings *settings,
+                     struct clock *clock) {
+    struct script_options options = ahead(generation, settings, clock);
+    for (int i = 0; i < generation->ready_count; i++)
+        script_join(generation->ready[i], &options);
+}
+
+struct script *generation_take(struct generation *generation) {
+    return generation->ready_count > 0 ? generation->ready[--generation->ready_count] : NULL;
+}
+
 struct generation *generation_open(const struct script_options *options, struct error *error) {
     struct generation *generation = generation_new(options->folder, error);
     if (!generation)
@@ -96,6 +130,9 @@ void generation_free(struct generation *generation) {
     if (!generation)
         return;
     drop(generation->script);
+    while (generation->ready_count > 0)
+        drop(generation_take(generation));
+    free(generation->ready);
     definitions_clear(&generation->definitions);
     json_decref(generation->schedules);
     json_decref(generation->versions);

@@ -12,14 +12,16 @@ struct generation {
     const char *name; /* of its deployment; borrowed of the engine's settings or the folder */
     struct definitions definitions; /* its own; their ids are the store's once it is deployed */
     json_t *schedules, *versions;   /* see struct script_report */
-    struct script *script;          /* NULL: its jobs run in other threads, each with a Lua state */
-    struct script_options options;  /* private: of that script */
-    int64_t deployment;             /* in the store; 0 until it is deployed */
-    int64_t taken_back;             /* the newer deployment that counted until then; 0: none */
-    int64_t left_to;                /* the newer one that a live executor has; 0: none */
-    json_t *renamed;                /* deployments that have its name now; NULL: none */
-    bool plain;                     /* no process is read; the store has it already */
-    int number;                     /* grows with each reload */
+    struct script **ready;          /* Lua states loaded ahead for its threads */
+    int ready_count;
+    struct script *script;         /* NULL: its jobs run in other threads, each with a Lua state */
+    struct script_options options; /* private: of that script */
+    int64_t deployment;            /* in the store; 0 until it is deployed */
+    int64_t taken_back;            /* the newer deployment that counted until then; 0: none */
+    int64_t left_to;               /* the newer one that a live executor has; 0: none */
+    json_t *renamed;               /* deployments that have its name now; NULL: none */
+    bool plain;                    /* no process is read; the store has it already */
+    int number;                    /* grows with each reload */
 };
 
 /* Loads the whole folder once, to see that it can be loaded, and keeps no Lua state. Retains the
@@ -27,6 +29,15 @@ struct generation {
  * folder's top-level code. */
 struct generation *generation_check(struct folder *folder, const struct settings *settings,
                                     struct clock *clock, bool log, struct error *error);
+/* Loads one more Lua state ahead, for a thread to come. False: it cannot be had. The settings and
+ * the clock must outlive it, or generation_join gives it others. */
+bool generation_warm(struct generation *generation, const struct settings *settings,
+                     struct clock *clock);
+/* Has the states that are ready use these settings and this clock from now on. */
+void generation_join(struct generation *generation, const struct settings *settings,
+                     struct clock *clock);
+/* Hands over one that is ready, for script_join; NULL: there is none. */
+struct script *generation_take(struct generation *generation);
 /* Loads the folder of the options (retained) and keeps its Lua state. The options point to things
  * that must outlive it. NULL: error. */
 struct generation *generation_open(const struct script_options *options, struct error *error);

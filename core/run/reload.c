@@ -17,6 +17,22 @@ struct reload {
     enum stage stage;
 };
 
+static bool goes_on(struct reload *reload) {
+    mutex_lock(&reload->mutex);
+    bool loading = reload->stage == LOADING;
+    mutex_unlock(&reload->mutex);
+    return loading && clock_monotonic() < reload->deadline - RELOAD_LIMIT + RELOAD_WARM;
+}
+
+/* The workers run jobs of the generation before meanwhile. One that finds no state loads its own.
+ */
+static void warm(struct reload *reload) {
+    struct generation *generation = reload->generation;
+    for (int i = 0; i < reload->options.states && goes_on(reload); i++)
+        if (!generation_warm(generation, &reload->settings, reload->options.clock))
+            break;
+}
+
 static void load(struct reload *reload) {
     struct error error = {0};
     const struct reload_options *options = &reload->options;
@@ -27,6 +43,8 @@ static void load(struct reload *reload) {
     }
     reload->generation = generation_check(folder, &reload->settings, options->clock, true, &error);
     folder_release(folder);
+    if (reload->generation)
+        warm(reload);
     CRASH_POINT("reload_loaded");
 }
 
@@ -109,6 +127,8 @@ struct generation *reload_end(struct reload *reload) {
         return NULL;
     }
     struct generation *generation = reload->generation;
+    if (generation)
+        generation_join(generation, reload->options.settings, reload->options.clock);
     reload->generation = NULL;
     discard(reload);
     return generation;

@@ -479,6 +479,7 @@ static void start_reload(struct runner *runner) {
                                      .paths = runner->paths,
                                      .settings = &runner->settings,
                                      .clock = runner->options.clock,
+                                     .states = client_states(runner->client),
                                      .wake = runner->options.wake,
                                      .wake_arg = runner->options.wake_arg};
     runner->reload = reload_start(&options, &error);

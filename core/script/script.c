@@ -174,6 +174,13 @@ static struct script *script_new(const struct script_options *options) {
     return script;
 }
 
+void script_join(struct script *script, const struct script_options *options) {
+    script->settings = options->settings;
+    script->clock = options->clock;
+    script->host = options->host;
+    state_hook_mode(&script->state, options->hook);
+}
+
 static void blame(struct script *script, json_t *problem) {
     json_decref(script->problems);
     script->problems = json_array();

@@ -74,6 +74,9 @@ struct script_options {
 
 /* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
 struct script *script_open(const struct script_options *options, struct error *error);
+/* Has it serve with the settings, clock, hook and host of these options from now on, where it was
+ * loaded ahead with others. On the thread that uses it next. */
+void script_join(struct script *script, const struct script_options *options);
 void script_close(struct script *script); /* NULL is fine */
 /* Closes it without waiting for finalizers that do not end. False: it is left behind. */
 bool script_drop(struct script *script);

@@ -434,6 +434,13 @@ void client_lapse(struct client *client) {
     give_back_all(client);
 }
 
+int client_states(struct client *client) {
+    mutex_lock(&client->pool->mutex);
+    int count = threads_newest_slots(client) + client->generations->list[0]->ready_count;
+    mutex_unlock(&client->pool->mutex);
+    return count < client->pool->count ? count : client->pool->count;
+}
+
 void client_renew(struct client *client, const struct generations *generations) {
     struct pool *pool = client->pool;
     mutex_lock(&pool->mutex);

@@ -72,6 +72,9 @@ void client_lease(struct client *client, time_ms until);
 /* Gives back as OUTCOME_RETURNED what was submitted so far and has not begun: the lease ran out. */
 void client_lapse(struct client *client);
 
+/* Counts the Lua states of the newest generation, with those that wait for a worker: so many are
+ * worth loading ahead for the next one. */
+int client_states(struct client *client);
 /* Sets the generations for the next item of each worker. Running jobs finish on the generation they
  * began with. Borrowed until the next call or the client's end. */
 void client_renew(struct client *client, const struct generations *generations);

@@ -153,7 +153,7 @@ static struct lua_slot *slot_make(struct worker *worker, struct client *client, 
     return slot;
 }
 
-static const struct generation *slot_generation(const struct lua_slot *slot) {
+static struct generation *slot_generation(const struct lua_slot *slot) {
     return generations_number(slot->client->generations, slot->generation);
 }
 
@@ -165,6 +165,13 @@ static struct lua_slot *slot_stale(struct pool *pool, struct worker *worker) {
             return slot;
     worker->changes = pool->changes;
     return NULL;
+}
+
+int threads_newest_slots(const struct client *client) {
+    int newest = client->generations->list[0]->number, count = 0;
+    for (int i = 0; i < client->pool->count; i++)
+        count += slot_find(client->pool->workers[i], client, newest) != NULL;
+    return count;
 }
 
 /* ---- what a worker does next ---- */
@@ -466,6 +473,14 @@ struct lua_slot *lua_slot_serving(struct worker *worker, struct client *client, 
         *folder = folder_retain(generation->folder);
     mutex_unlock(&worker->pool->mutex);
     return slot;
+}
+
+struct script *lua_slot_ready(struct worker *worker, const struct lua_slot *slot) {
+    mutex_lock(&worker->pool->mutex);
+    struct generation *generation = slot_generation(slot);
+    struct script *script = generation ? generation_take(generation) : NULL;
+    mutex_unlock(&worker->pool->mutex);
+    return script;
 }
 
 /* Has the Lua state tried again later. If no worker can open one, all that waits is given back. The

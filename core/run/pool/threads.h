@@ -136,6 +136,8 @@ bool threads_replace(struct pool *pool, struct worker *worker);
 void threads_reap(struct pool *pool);
 /* Counts the Lua states of the client that lost workers have. */
 int threads_lost_slots(const struct client *client);
+/* Counts the workers that have a Lua state of the client's newest generation. */
+int threads_newest_slots(const struct client *client);
 /* Takes everything out of the client's queues. */
 struct work_item *threads_take_all(struct client *client);
 /* Hands an item to the worker that waits for it. False: no worker does. */
@@ -181,6 +183,8 @@ void threads_leave(struct worker *worker);
  * *folder is a reference to what it is to be opened on, else NULL. NULL: no memory. */
 struct lua_slot *lua_slot_serving(struct worker *worker, struct client *client, const char *handler,
                                   struct folder **folder);
+/* Hands over a script for this Lua state that was loaded ahead. NULL: there is none. */
+struct script *lua_slot_ready(struct worker *worker, const struct lua_slot *slot);
 /* Notes that the script was opened, or could not be (NULL). It is then tried again later, and if no
  * thread can open it all that waits is given back. `runs`: the item in hand is run on it. */
 void lua_slot_opened(struct worker *worker, struct lua_slot *slot, struct script *script,

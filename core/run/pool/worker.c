@@ -12,8 +12,8 @@ void worker_interrupted(int signal) {
         script_interrupt(running);
 }
 
-/* The folder was loaded once, so a refusal is a shortage that may pass. Takes the reference over.
- */
+/* One that was loaded ahead, else it is loaded now. The folder was loaded once, so a refusal is a
+ * shortage that may pass. Takes the reference over. */
 static bool open_slot(struct worker *worker, struct lua_slot *slot, struct folder *folder,
                       bool runs) {
     struct error error = {0};
@@ -24,7 +24,11 @@ static bool open_slot(struct worker *worker, struct lua_slot *slot, struct folde
                                      .hook = worker->pool->hook,
                                      .models = folder->models,
                                      .host = client->host};
-    struct script *script = script_open(&options, &error);
+    struct script *script = lua_slot_ready(worker, slot);
+    if (script)
+        script_join(script, &options);
+    else
+        script = script_open(&options, &error);
     folder_release(folder);
     if (!script)
         log_event(LOG_ERROR, "worker cannot load the folder", "worker:d reason:s", worker->index,

@@ -1,0 +1,90 @@
+/* warm_contract.c - workers go on with Lua states that were loaded ahead of them. A double of
+ * script_open counts those that are loaded. */
+#include "site.h"
+#include <stdatomic.h>
+
+static atomic_int opened;
+
+struct script *__real_script_open(const struct script_options *options, struct error *error);
+struct script *__wrap_script_open(const struct script_options *options, struct error *error);
+
+struct script *__wrap_script_open(const struct script_options *options, struct error *error) {
+    atomic_fetch_add(&opened, 1);
+    return __real_script_open(options, error);
+}
+
+static const char *const second[][2] = {
+    {"handlers/gated.lua", "return function(job)\n"
+                           "  while not io.open(job.payload.path) do end\nend"},
+    {"handlers/fresh.lua", "return function(job) return job.id end"},
+};
+
+/* Takes a generation with so many states that are ready. */
+static bool renew_warm(struct contract *c, struct site *site, int states) {
+    struct generations *before = site->generations;
+    struct generation *generation = generation_of(c, second, 2);
+    for (int i = 0; i < states; i++)
+        if (!generation_warm(generation, &c->settings, clock_system()))
+            return false;
+    generation_join(generation, &c->settings, clock_system());
+    site->generations = generations_new(generation, before);
+    client_renew(site->client, site->generations);
+    generations_free(before, site->generations);
+    atomic_store(&opened, 0);
+    return true;
+}
+
+/* So many workers run at once, then all end. */
+static bool run_together(struct contract *c, struct site *site, int id, int count) {
+    char path[160];
+    snprintf(path, sizeof path, "%s/open", c->directory);
+    remove(path);
+    for (int i = 0; i < count; i++)
+        if (!submit_gated(c, site, id + i))
+            return false;
+    if (!loaded(site, count, 0) || !let_go(c))
+        return false;
+    struct outcome *list = outcomes(site, count);
+    int good = 0;
+    for (const struct outcome *outcome = list; outcome; outcome = outcome->next)
+        good += outcome->kind == OUTCOME_SUCCESS;
+    outcome_free_list(list);
+    return good == count;
+}
+
+static void workers_take_states_that_are_ready(struct contract *c) {
+    OPEN(2);
+    EXPECT(run_together(c, &site, 1, 2) && client_states(site.client) == 2);
+    EXPECT(renew_warm(c, &site, 2) && client_states(site.client) == 2);
+    EXPECT(run_together(c, &site, 3, 2) && atomic_load(&opened) == 0);
+    EXPECT(client_states(site.client) == 2);
+    CLOSE;
+}
+
+static void a_worker_that_finds_none_loads_its_own(struct contract *c) {
+    OPEN(2);
+    EXPECT(run_together(c, &site, 1, 2));
+    EXPECT(renew_warm(c, &site, 1));
+    EXPECT(run_together(c, &site, 3, 2) && atomic_load(&opened) == 1);
+    CLOSE;
+}
+
+static void states_that_no_worker_has_taken_count_for_the_next_generation(struct contract *c) {
+    OPEN(2);
+    EXPECT(client_states(site.client) == 0);
+    EXPECT(run_together(c, &site, 1, 2));
+    EXPECT(renew_warm(c, &site, 2) && renew_warm(c, &site, client_states(site.client)));
+    EXPECT(run_together(c, &site, 3, 2) && atomic_load(&opened) == 0);
+    CLOSE;
+}
+
+static const struct check checks[] = {
+    {"workers take states that are ready", workers_take_states_that_are_ready},
+    {"a worker that finds none loads its own", a_worker_that_finds_none_loads_its_own},
+    {"states that no worker has taken count for the next generation",
+     states_that_no_worker_has_taken_count_for_the_next_generation},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
