@@ -347,12 +347,38 @@ static void stuck(struct contract *c) {
     job_free(job);
 }
 
+/* How many of three jobs may run at once where its file says this. */
+static int running_under(struct contract *c, int limit, const char *beside) {
+    char hash[32];
+    static char name[] = "work", file[] = "handlers/work.lua";
+    struct store_deployment deployment = {.name = "x", .definitions = &definitions, .hash = hash};
+    int64_t id = 0;
+    snprintf(hash, sizeof hash, "h%d", ++deployments);
+    declared = (struct definition){.name = name, .file = file, .limit = limit};
+    declared.properties = json_loads(beside, 0, NULL);
+    bool done = store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);
+    json_decref(declared.properties);
+    for (int i = 0; done && i < 3; i++)
+        done = create(c, c->store, (struct job){0}, NOW) != 0;
+    return done ? acquire_count(c, c->store, NOW) : -1;
+}
+
+static void limit_beside(struct contract *c) {
+    EXPECT(running_under(c, 0, "{\"limit\":1,\"rate\":\"x\"}") == 3);
+}
+
+static void null_beside(struct contract *c) {
+    EXPECT(running_under(c, 1, "{\"limit\":null,\"rate\":null}") == 1);
+}
+
 static const struct check checks[] = {
     {"no more runs are on than the limit allows, on random histories", many},
     {"a limit that comes and goes leaves no run that counts for ever", many_changes},
     {"short jobs under a limit share a place for each worker", items_of_workers},
     {"jobs that share a place are expected to take 20 ms at most", bounded_items},
     {"a job waits for none of a lower priority that share a place", order},
+    {"a property of the folder's own is no limit", limit_beside},
+    {"a limit counts beside a property of that name", null_beside},
     {"a place that is shared is kept while the lock of one job is extended", extended},
     {"a run that was given up keeps its place until it ends after all", stuck},
 };
