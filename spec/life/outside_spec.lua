@@ -454,10 +454,22 @@ describe("a worker outside", function()
     topic({ max = 7 }, 'unknown key "max"')
     refused({ worker = "w", topics = { "a" }, priority = { 2, 1 } },
       "priority [2,1]: expected the least one first")
-    local wrong = { id = 1, token = 1, outcome = "done" }
-    local settled, message = engine:settle { outcomes = { wrong } }
-    assert.is_nil(settled)
-    assert.match('outcome 1: unknown outcome "done"', message, 1, true)
+    local function wrong(pattern, outcome, more)
+      local one = { id = 1, token = 1, outcome = outcome }
+      for key, value in pairs(more or {}) do
+        one[key] = value
+      end
+      local settled, message = engine:settle { outcomes = { one } }
+      assert.is_nil(settled)
+      assert.match("outcome 1: " .. pattern, message, 1, true)
+    end
+    wrong('unknown outcome "done"', "done")
+    wrong("code ?: expected a text", "error")
+    wrong("code 7: expected a text", "error", { code = 7 })
+    wrong("message true: expected a text", "fail", { message = true })
+    wrong("in ?: expected a span", "snooze")
+    wrong('in "PT0S": expected more than nothing', "snooze", { ["in"] = "PT0S" })
+    wrong('unknown key "code"', "complete", { code = "no" })
     local function wrong_with(one, pattern)
       one.id, one.token = 1, 1
       local _, text, code = engine:settle { outcomes = { one } }

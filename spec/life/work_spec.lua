@@ -242,6 +242,22 @@ describe("the work of a job", function()
       true)
   end)
 
+  it("is that of the engine's own handlers, each time that it drains", function()
+    local store = "sqlite:" .. engines.folder {} .. "/jobs.db"
+    local ours = testing.engine { store = store, handlers = { ours = function() end } }
+    local theirs = testing.engine { store = store, clock = ours.clock,
+      handlers = { theirs = function() end } }
+    for _ = 1, 2 do
+      ours:enqueue "ours"
+      theirs:enqueue "theirs"
+      assert.same({ done = 1, failed = 0 }, ours:drain { max = 2 })
+      assert.equal("theirs", ours:jobs():one().handler)
+      assert.same({ done = 1, failed = 0 }, theirs:drain { max = 2 })
+    end
+    ours:close()
+    theirs:close()
+  end)
+
   it("survives the engine: jobs are there when the store is opened again", function()
     local first, folder = engines.durable {
       ["handlers/a.lua"] = "return function(job) return job.payload end",
