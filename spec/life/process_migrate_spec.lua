@@ -141,8 +141,10 @@ describe("a migration of an instance", function()
       pcall(engine.execute, engine, engine:jobs({ instance = tostring(id) }):one().id)
     end
     assert.equal(1, engine:incidents({ open = true }):count())
+    local rev = engine:jobs({ instance = tostring(id) }):one().rev
     assert(engine:migrate_instance(id, plan_of { { "a", "b" } }))
     local job = engine:jobs({ instance = tostring(id) }):one()
+    assert.equal(rev + 1, job.rev)
     assert.same({ "process/p/b", 0, 7, "b" },
       { job.handler, job.retries, job.priority, job.activity })
     local incident = engine:incidents({ open = true }):one()
