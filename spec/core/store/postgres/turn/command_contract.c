@@ -171,6 +171,37 @@ static void suspended(struct contract *c) {
     store_reach_clear(&to);
 }
 
+/* Reads what a new instance begins with. */
+static bool reach_start(struct contract *c, struct store_reach *to) {
+    store_reach_clear(to);
+    *to = (struct store_reach){.process = "order", .now = NOW, .until = NOW + 60000};
+    return store_reach(c->store, to, &c->error) == YES;
+}
+
+static enum answer start(struct contract *c, int64_t of, int64_t id, const struct store_reach *to) {
+    struct step step = step_of(id, of, 0, F1);
+    step_job(&step, 0, "ship", 3);
+    return give_unit(c, &step, to, "start");
+}
+
+static bool suspend_process(struct contract *c, int64_t id) {
+    (void)id;
+    return contract_operate(c, "{ss ss}", "verb", "suspend_process", "process", "order");
+}
+
+static void process_suspended(struct contract *c) {
+    struct store_reach to = {0};
+    int64_t of = order(c), id = known(c, of, &to);
+    int64_t first = store_reserve_ids(c->store, 2, &c->error);
+    EXPECT(id && learn(c, of, id, &to) == id && reach_start(c, &to));
+    int64_t before = waits(c);
+    EXPECT(start(c, of, first, &to) == YES && waits(c) == before + 1);
+    EXPECT(reach_start(c, &to) && elsewhere(c, suspend_process, 0));
+    EXPECT(start(c, of, first + 1, &to) == FAILED);
+    EXPECT_ERROR("the process is suspended");
+    store_reach_clear(&to);
+}
+
 /* More than were drawn. */
 static void many_numbers(struct contract *c) {
     enum { TASKS = 200 };
@@ -271,6 +302,7 @@ static const struct check checks[] = {
     {"so does that of one more instance", behind_beside},
     {"a job that was created meanwhile goes with its instance", waits_more},
     {"an instance that was suspended meanwhile is not moved", suspended},
+    {"of a process that was suspended meanwhile no instance begins", process_suspended},
     {"a command that makes more than numbers were drawn for is written", many_numbers},
     {"a command leaves the locks of other runs as they are", pages_stay},
     {"a command that meets another server draws its numbers anew", another_server},
