@@ -345,6 +345,27 @@ static bool give_back(struct site *site, int64_t definition) {
     return unrun;
 }
 
+static bool is_third(void *arg, const struct job *job) {
+    return job->id == *(const int64_t *)arg;
+}
+
+/* The job stands in an item between others; what runs is not asked for. */
+static void what_is_asked_back_comes_with_its_item(struct contract *c) {
+    int64_t third = 3;
+    OPEN(1);
+    EXPECT(submit(&site, "patient", 1, 1, 0) && loaded(&site, 1, 0));
+    EXPECT(submit(&site, "good", 2, 4, 9) && submit(&site, "good", 5, 6, 0));
+    client_return(site.client, is_third, &third);
+    struct outcome *list = outcomes(&site, 3);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->kind == OUTCOME_RETURNED && outcome->job->lane_id == 9);
+    EXPECT(list && loaded(&site, 1, 2));
+    outcome_free_list(list);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 3));
+    CLOSE;
+}
+
 static void what_is_given_back_teaches_nothing_of_its_time(struct contract *c) {
     OPEN(1);
     estimate_note(&site.client->estimate, 7, 250);
@@ -539,6 +560,7 @@ static const struct check checks[] = {
     {"outcomes wait for more while items wait", outcomes_wait_for_more_while_items_wait},
     {"a worker awaits what follows, unless brief work waits",
      a_worker_awaits_what_follows_unless_brief_work_waits},
+    {"what is asked back comes with its item", what_is_asked_back_comes_with_its_item},
     {"what is given back teaches nothing of its time",
      what_is_given_back_teaches_nothing_of_its_time},
     {"what was created does not wait", what_was_created_does_not_wait},
