@@ -40,6 +40,10 @@ time_ms engine_now(const struct engine *engine) {
     return clock_now(engine->options.clock);
 }
 
+bool engine_has_scripts(const struct engine *engine) {
+    return !engine->options.checks_only;
+}
+
 bool engine_idle(const struct engine *engine, struct error *error) {
     if (!engine->running)
         return true;

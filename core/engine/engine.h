@@ -87,6 +87,9 @@ struct job_spec *engine_draft(struct engine *engine, const struct engine_spec *s
 enum answer engine_complete(struct engine *engine, struct engine_spec *spec,
                             struct engine_check *check, struct error *error);
 
+/* True if it can call the functions of definitions: it keeps a Lua state. */
+bool engine_has_scripts(const struct engine *engine);
+
 /* True if nothing runs in this engine; else ERROR_CONFLICT. */
 bool engine_idle(const struct engine *engine, struct error *error);
 

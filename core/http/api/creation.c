@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER_MOST = 4096 }; /* jobs of one transaction, but for the last request of it */
+enum {
+    TOGETHER_MOST = 4096, /* jobs of one transaction, but for the last request of it */
+    STEP = 1000,          /* jobs of one transaction of many */
+    LATE_MOST = 4000
+};
 
 struct new_jobs {
     struct create_entry entry; /* first */
@@ -19,6 +23,7 @@ struct new_jobs {
     struct engine_spec *specs;
     size_t count, completed; /* so many are whole */
     struct created *created;
+    char who[CALLER_WHO_SIZE];
     char hash[SHA256_DIGEST_STRING_LENGTH];
 };
 
@@ -31,13 +36,17 @@ static void creation_free(struct new_jobs *jobs) {
     free(jobs);
 }
 
-/* What is kept under a key: [id, outcome] of each. */
+/* What is kept under a key: [id, outcome, count] of each run of ids. */
 static json_t *answer_kept(void *arg, const struct created *created, size_t count) {
     json_t *list = json_array();
     (void)arg;
-    for (size_t i = 0; list && i < count; i++)
-        json_array_append_new(
-            list, json_pack("[Ii]", (json_int_t)created[i].id, (int)created[i].creation));
+    for (size_t i = 0, run; list && i < count; i += run) {
+        for (run = 1; i + run < count && created[i + run].creation == created[i].creation &&
+                      created[i + run].id == created[i].id + (int64_t)run;)
+            run++;
+        json_array_append_new(list, json_pack("[IiI]", (json_int_t)created[i].id,
+                                              (int)created[i].creation, (json_int_t)run));
+    }
     return list;
 }
 
@@ -151,19 +160,22 @@ static bool creation_read(const struct call *call, struct new_jobs *jobs, struct
     jobs->entry.specs = jobs->specs;
     jobs->entry.count = jobs->count;
     jobs->entry.created = jobs->created;
+    snprintf(jobs->who, sizeof jobs->who, "%s", call->caller->who);
     return done;
 }
 
 /* ---- answering ---- */
 
 static void answer_take(struct new_jobs *jobs) {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(jobs->request.found, i, one)
-        if (i < jobs->count)
-            jobs->created[i] =
-                (struct created){json_integer_value(json_array_get(one, 0)),
-                                 (enum creation)json_integer_value(json_array_get(one, 1))};
+    const json_t *run;
+    size_t i, at = 0;
+    json_array_foreach(jobs->request.found, i, run) {
+        int64_t id = json_integer_value(json_array_get(run, 0));
+        enum creation outcome = (enum creation)json_integer_value(json_array_get(run, 1));
+        int64_t left = json_integer_value(json_array_get(run, 2));
+        for (; left > 0 && at < jobs->count; left--)
+            jobs->created[at++] = (struct created){id++, outcome};
+    }
 }
 
 static json_t *one_told(const struct created *created) {
@@ -216,6 +228,80 @@ static void creation_end(struct exchange *exchange, bool fine, struct error *err
     creation_free(jobs);
 }
 
+/* ---- many ---- */
+
+/* Those that replace a job which others see are written with the end of the intake. */
+struct late {
+    struct new_jobs *jobs;
+    size_t count;
+    size_t places[LATE_MOST];
+    struct engine_spec specs[LATE_MOST];
+    struct created created[LATE_MOST];
+};
+
+static bool late_find(struct late *late, int64_t first, int64_t last, struct error *error) {
+    const struct new_jobs *jobs = late->jobs;
+    for (size_t i = 0; i < jobs->count; i++) {
+        const struct created *created = &jobs->created[i];
+        if (created->creation != CREATION_REPLACED || (created->id >= first && created->id <= last))
+            continue;
+        if (late->count == LATE_MOST)
+            return error_set(error, ERROR_TOO_LARGE,
+                             "body: expected at most %d jobs that replace others", LATE_MOST);
+        late->places[late->count] = i;
+        late->specs[late->count++] = jobs->specs[i];
+    }
+    return true;
+}
+
+static void late_note(const struct late *late) {
+    for (size_t i = 0; i < late->count; i++)
+        late->jobs->created[late->places[i]] = late->created[i];
+}
+
+static json_t *answer_many(void *arg, const struct created *created, size_t count) {
+    const struct late *late = arg;
+    for (size_t i = 0; i < count; i++)
+        late->jobs->created[late->places[i]] = created[i];
+    return answer_kept(NULL, late->jobs->created, late->jobs->count);
+}
+
+static bool write_steps(struct engine *engine, struct store_intake *intake, struct late *late,
+                        struct error *error) {
+    struct new_jobs *jobs = late->jobs;
+    const int64_t first = intake->next, last = intake->last;
+    for (size_t at = 0, count; at < jobs->count; at += count) {
+        count = jobs->count - at < STEP ? jobs->count - at : STEP;
+        if (!engine_intake_add(engine, intake, &jobs->specs[at], count, &jobs->created[at], NULL,
+                               error))
+            return false;
+    }
+    return late_find(late, first, last, error);
+}
+
+/* In several transactions, as `enqueue --from` does: nobody sees any of them before all are there.
+ */
+static bool write_many(struct engine *engine, struct new_jobs *jobs, struct error *error) {
+    struct store_intake intake;
+    struct late *late = calloc(1, sizeof *late);
+    if (!late)
+        return error_no_memory(error);
+    late->jobs = jobs;
+    jobs->request.answer = answer_many;
+    jobs->request.arg = late;
+    bool done = engine_intake_begin(engine, &intake, (int64_t)jobs->count, error);
+    if (done && !write_steps(engine, &intake, late, error)) {
+        engine_intake_abandon(engine, &intake);
+        done = false;
+    }
+    done = done && engine_intake_end(engine, &intake, late->specs, late->count, late->created,
+                                     jobs->entry.request, error);
+    if (done && !jobs->request.found)
+        late_note(late);
+    free(late);
+    return done;
+}
+
 /* ---- completing ---- */
 
 /* NO: the engine cannot call the functions that are to be asked. */
@@ -236,9 +322,26 @@ static bool was_asked(struct engine *engine, struct new_jobs *jobs) {
            jobs->request.found;
 }
 
+static void go_on_many(struct engine *engine, struct exchange *exchange) {
+    struct new_jobs *jobs = exchange->new_jobs;
+    struct error error = {0};
+    jobs->step = CREATION_READ;
+    if (!engine_has_scripts(engine))
+        return;
+    engine_act_as(engine, jobs->who);
+    bool done = !jobs->entry.request || engine_request_find(engine, &jobs->request, &error);
+    done = done && (jobs->request.found || write_many(engine, jobs, &error));
+    engine_act_as(engine, NULL);
+    creation_end(exchange, done, &error);
+}
+
 void creation_go_on(struct engine *engine, struct exchange *exchange) {
     struct new_jobs *jobs = exchange->new_jobs;
     struct error error = {0};
+    if (jobs->count > CREATION_WHOLE) {
+        go_on_many(engine, exchange);
+        return;
+    }
     switch (complete(engine, jobs, &error)) {
     case YES:
         jobs->step = CREATION_COMPLETE;

@@ -2,14 +2,17 @@
  *
  * A creation goes from thread to thread with its exchange. The clerk reads it, or a walker if it is
  * large. A walker completes it where a script is to be asked. The clerk writes all that are
- * complete in one transaction. */
+ * complete in one transaction. More jobs than it takes are a walker's. */
 #ifndef MOONSHIFT_HTTP_API_CREATION_H
 #define MOONSHIFT_HTTP_API_CREATION_H
 
 #include "engine/create_list.h"
 #include "http/api/route.h"
 
-enum { CREATION_MOST = 1000 }; /* jobs of one request */
+enum {
+    CREATION_MOST = 100000, /* jobs of one request */
+    CREATION_WHOLE = 1000   /* more are written by a walker, in several transactions */
+};
 
 enum creation_step {
     CREATION_ANSWERED, /* or the exchange is none */

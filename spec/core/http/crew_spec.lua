@@ -158,6 +158,19 @@ describe("the clerk of the network face", function()
       "Idempotency-Key: key1")))
   end)
 
+  it("leaves more than a thousand jobs to a walker, under a key too", function()
+    local jobs = {}
+    for i = 1, 1500 do
+      jobs[i] = { handler = "plain" }
+    end
+    local answers = face:ask_all { post(jobs, "Idempotency-Key: many"),
+      post(jobs, "Idempotency-Key: many") }
+    local status, made = answer_of(answers[1])
+    assert.equal("201", status)
+    assert.equal(1500, #made.items)
+    assert.equal(answers[1], answers[2])
+  end)
+
   it("holds up nobody for a slow function of a definition", function()
     local slow, plain = post({ handler = "slow" }), post({ handler = "plain" })
     local order
