@@ -17,6 +17,7 @@ static const struct {
 } stock[] = {
     {"set-job-retries", COMMAND_SET_RETRIES},
     {"set-job-retries", COMMAND_RETRY}, /* without a number */
+    {"set-external-retries", COMMAND_SET_RETRIES},
     {"set-job-priority", COMMAND_SET_PRIORITY},
     {"set-due-date", COMMAND_SET_DUE},
     {"recalculate-due-date", COMMAND_RECALCULATE_DUE},

@@ -17,7 +17,8 @@ local KEYS = { type = true, config = true, name = true, on_complete = true, jobs
 -- The stock types. Their config may stand beside `type`, too: retries = 3. Each lists the keys that
 -- would otherwise mean the batch's own jobs.
 local STOCK = {
-  ["set-job-retries"] = { retries = true }, ["set-job-priority"] = { priority = true },
+  ["set-job-retries"] = { retries = true }, ["set-external-retries"] = { retries = true },
+  ["set-job-priority"] = { priority = true },
   ["enqueue"] = { retries = true, priority = true }, ["set-due-date"] = {},
   ["recalculate-due-date"] = {}, ["set-cycle"] = {}, ["suspend"] = {}, ["activate"] = {},
   ["delete-jobs"] = {}, ["cancel-jobs"] = {}, ["dead-letter"] = {}, ["set-removal-time"] = {},

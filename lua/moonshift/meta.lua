@@ -93,6 +93,7 @@
 ---@field category? string|string[]
 ---@field topic? string|string[] under which workers outside ask for it
 ---@field external? boolean has a topic
+---@field worker? string|string[] workers outside that have it, by name or name/id
 ---@field deployment? integer|integer[]
 ---@field state? string|string[] states, such as "dead"
 ---@field executable? boolean could run now

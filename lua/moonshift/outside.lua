@@ -31,7 +31,7 @@ local options = require "moonshift.options"
 ---@field outcome "complete"|"fail"|"error"|"snooze"|"extend"|"release"|"progress"
 ---@field result? any of `complete`: a JSON value
 ---@field variables? table of `complete` and `error` in a process: set in the instance
----@field create? table[] handler, payload and options of each job, of `complete`: jobs that are created with it, or not at all
+---@field create? table[] of `complete`: jobs that are created with it
 ---@field lines? string[] of all but `extend` and `release`: kept with the attempt
 ---@field message? string of `fail` and `error`
 ---@field stack? string of `fail`

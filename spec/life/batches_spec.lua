@@ -368,9 +368,9 @@ describe("a batch", function()
     refused("for a type that nobody knows", { type = "zzz" }, 'unknown type of batch "zzz" (known: '
       .. "activate, activate-instances, cancel-instances, cancel-jobs, correlate, dead-letter, "
       .. "delete-history, delete-instances, delete-jobs, enqueue, five, migrate, modify, note, "
-      .. "recalculate-due-date, restart, set-cycle, set-due-date, set-job-priority, "
-      .. "set-job-retries, set-removal-time, set-variables, suspend, suspend-instances, three)",
-      "not_found")
+      .. "recalculate-due-date, restart, set-cycle, set-due-date, set-external-retries, "
+      .. "set-job-priority, set-job-retries, set-removal-time, set-variables, suspend, "
+      .. "suspend-instances, three)", "not_found")
     refused("for an unknown key", { type = "note", invocation = 5 },
       'batch: unknown key "invocation" (did you mean "invocations"?)')
     refused("for a number that is none", { type = "note", invocations = 1001 },
@@ -403,6 +403,22 @@ describe("a batch", function()
       assert.equal(5, engine:job(ids[1]).retries)
       assert.equal(3, engine:job(ids[2]).retries)
       assert.equal(0, engine:incidents({ open = true }):count())
+    end)
+
+    it("sets retries of jobs of topics alone", function()
+      local plain = later(1)[1]
+      local first, second = engine:enqueue("topic/ocr"), engine:enqueue("topic/ocr")
+      engine:set_retries({ plain, first, second }, 0)
+      create { type = "set-external-retries", ids = { first }, config = { retries = 5 } }
+      create { type = "set-external-retries", ids = engine:jobs { topic = "ocr",
+        no_retries_left = true, id = second } }
+      local wrong = create { type = "set-external-retries", ids = { plain }, job_retries = 1 }
+      engine:drain()
+      assert.same({ 5, 3, 0 }, { engine:job(first).retries, engine:job(second).retries,
+        engine:job(plain).retries })
+      local failures = engine:batch(wrong):failures()
+      assert.equal(plain, failures[1].id)
+      assert.match("has no topic", failures[1].message, 1, true)
     end)
 
     it("takes what its type needs beside the type, its own jobs' apart", function()

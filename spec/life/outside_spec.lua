@@ -501,6 +501,21 @@ describe("a worker outside", function()
     assert.match("has not been heard of since", (engine:why(2)), 1, true)
   end)
 
+  it("is a filter of jobs", function()
+    make(1)
+    make(2)
+    engine:enqueue("note", { n = 3 })
+    local job = fetch("w1", 1)[1]
+    fetch("w2", 1)
+    assert.equal(job.id, engine:jobs({ worker = "w1" }):one().id)
+    assert.equal(2, engine:jobs({ worker = { "w1", "w2" } }):count())
+    assert.equal(0, engine:jobs({ worker = "w3" }):count())
+    for _, row in ipairs(engine:executors()) do
+      local held = row.topics and 1 or 0
+      assert.equal(held, engine:jobs({ worker = row.name .. "/" .. row.id }):count())
+    end
+  end)
+
   it("of a topic whose handler the folder has shares the jobs with the executor", function()
     handlers["topic/ocr"] = handlers.note
     open {}

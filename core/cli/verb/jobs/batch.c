@@ -180,8 +180,9 @@ static bool batch_show_run(struct cli *cli, const struct flags *flags, struct er
 
 const struct cli_command batch_commands[] = {
     {"batch create", "TYPE --ids ID,… | --ids-from FILE | FILTERS …", "do one thing to many ids",
-     "TYPE is a stock one (set-job-retries, set-job-priority, set-due-date, recalculate-due-date,\n"
-     "set-cycle, suspend, activate, delete-jobs, cancel-jobs, dead-letter, set-removal-time,\n"
+     "TYPE is a stock one (set-job-retries, set-external-retries, set-job-priority, set-due-date,\n"
+     "recalculate-due-date, set-cycle, suspend, activate, delete-jobs, cancel-jobs, dead-letter, "
+     "set-removal-time,\n"
      "delete-history, enqueue), one of instances (set-variables, modify, migrate, "
      "cancel-instances,\n"
      "restart, suspend-instances, activate-instances, correlate, delete-instances) or a file\n"

@@ -118,6 +118,15 @@ static bool filter_instance(struct query *query, const struct filter *filter, co
     return true;
 }
 
+/* Executors are no workers outside. */
+static bool filter_worker(struct query *query, const struct filter *filter, const json_t *value,
+                          struct error *error) {
+    query_add(query, "(EXISTS(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.kind=1) AND ");
+    bool done = filter_executor(query, filter, value, error);
+    query_add(query, ")");
+    return done;
+}
+
 static const struct filter job_filters[] = {
     {"id", "ID,…", "these jobs"},
     {"handler", "NAME,…", "of these handlers", filter_texts, IN_STREAM("j") "d.name", ")"},
@@ -135,6 +144,8 @@ static const struct filter job_filters[] = {
     {"suspect", "[BOOL]", "that were locked on a machine that vanished", filter_flag, IS_SUSPECT},
     {"category", "NAME,…", "of these categories", filter_texts, OF_CATEGORY("j"), ")"},
     {"topic", "NAME,…", "of these topics", filter_texts, OF_TOPIC("j"), ")"},
+    {"worker", "NAME,…", "locked by these workers outside, by name or name/id", filter_worker,
+     "l.owner"},
     {"external", "[BOOL]", "that workers outside may ask for", filter_flag,
      IN_STREAM("j") "s.topic<>'')"},
     {"definition", "NAME,…", "of these definitions, by name or id", filter_definition,
