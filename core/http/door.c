@@ -43,6 +43,7 @@ struct door {
     time_ms farewell_at; /* TIME_NEVER: it is not closing */
     bool closing;        /* the listeners are closed */
     _Atomic bool stops;
+    _Atomic bool pours; /* more has come for streams */
     struct mutex mutex; /* guards what follows */
     struct line answered;
     struct ring *rings; /* newest first */
@@ -269,6 +270,15 @@ static void write_answers(struct door *door) {
     }
 }
 
+static void pour(struct door *door) {
+    if (!atomic_exchange(&door->pours, false))
+        return;
+    for (struct connection *one = door->connections, *next; one; one = next) {
+        next = *connection_next(one);
+        connection_pour(one);
+    }
+}
+
 static void tend_all(struct door *door, time_ms now) {
     for (struct connection *one = door->connections, *next; one; one = next) {
         next = *connection_next(one);
@@ -331,6 +341,7 @@ static void *run(void *arg) {
         reactor_wait(door->owner.reactor, wait_of(door));
         write_answers(door);
         hear_rings(door);
+        pour(door);
         part(door);
         tend(door);
     }
@@ -408,6 +419,11 @@ void door_ring(struct door *door, const char *topic, int count) {
     ring->next = door->rings;
     door->rings = ring;
     mutex_unlock(&door->mutex);
+    reactor_wake(door->owner.reactor);
+}
+
+void door_pour(struct door *door) {
+    atomic_store(&door->pours, true);
     reactor_wake(door->owner.reactor);
 }
 

@@ -31,6 +31,8 @@ void door_answer(struct door *door, struct exchange *exchange);
 /* Any thread: what is parked for one of these topics, at most `count` of them, is asked again,
  * first come first served. NULL: any topic may have jobs, and the first parked for each is. */
 void door_ring(struct door *door, const char *topic, int count);
+/* Any thread: more has been written into streams. */
+void door_pour(struct door *door);
 
 /* Closes the listeners, ends those that are idle, answers what is parked as it is, and
  * waits until every request has been answered and written. */

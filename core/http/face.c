@@ -6,6 +6,7 @@
 #include "http/api/service.h"
 #include "http/crew.h"
 #include "http/door.h"
+#include "http/events.h"
 #include "http/guard.h"
 #include "http/probe.h"
 #include "http/site.h"
@@ -25,6 +26,7 @@ struct face {
     struct door *door;
     struct callers *callers;
     struct crew *clerk, *readers, *walkers;
+    struct events *events;
     struct create_list room; /* the clerk's */
     struct mutex mutex;      /* guards what follows */
     struct folder *folder;   /* the newest that could be read */
@@ -166,6 +168,8 @@ static void errand_do(struct face *face, struct engine *engine, struct exchange 
 /* The answer is in the exchange. */
 static void hand_back(struct face *face, struct exchange *exchange) {
     wake(face, exchange);
+    if (exchange->subscriber)
+        events_add(face->events, face->door, exchange->subscriber);
     door_answer(face->door, exchange);
 }
 
@@ -393,7 +397,9 @@ struct face *face_new(const struct face_options *options, struct error *error) {
     json_incref(json_unchanged(options->paths));
     mutex_init(&face->mutex);
     face->callers = callers_new(&callers);
-    if (face->callers ? begin(face, error) : error_no_memory(error)) {
+    const struct events_options events = {face->callers, open_reader, face};
+    face->events = events_new(&events);
+    if (face->callers && face->events ? begin(face, error) : error_no_memory(error)) {
         tell(face);
         return face;
     }
@@ -434,6 +440,7 @@ void face_free(struct face *face) {
     crew_free(face->readers);
     crew_free(face->walkers);
     crew_free(face->clerk); /* the others send it on errands */
+    events_free(face->events);
     create_list_clear(&face->room);
     door_free(face->door);
     callers_free(face->callers);

@@ -55,6 +55,7 @@ enum ask_kind {
     ASK_WHY_INSTANCE,
     ASK_FILES,
     ASK_STANDING,
+    ASK_EVENTS,
     ASK_KINDS
 };
 

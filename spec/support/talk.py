@@ -8,6 +8,8 @@ A line of standard input is one step, [what, …] as JSON:
     ["read"]         reads one answer: prints its status and its content; "end": there is none
     ["head"]         the same of an answer to HEAD
     ["headers"]      reads one answer: prints its status and headers, one a line
+    ["events", PART] reads events until one has this part: prints the id, the kind and the content
+                     of each; those of the kind "stats" are passed over
     ["half"]         will send nothing more
     ["many", N]      opens so many connections beside this one, each silent
     ["small"]        takes little into memory that is not read; before the first step
@@ -99,6 +101,27 @@ class Talk:
         print(status)
         for name in sorted(headers):
             print("%s: %s" % (name, headers[name]))
+
+    def event(self):
+        while b"\n\n" not in self.rest:
+            if not self.more():
+                return None
+        text, self.rest = self.rest.split(b"\n\n", 1)
+        return dict(line.split(": ", 1) for line in text.decode().split("\n"))
+
+    def events(self, part):
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            event = self.event()
+            if event is None:
+                print("end")
+                return
+            line = "%s %s %s" % (event.get("id"), event.get("event"), event.get("data"))
+            if event.get("event") != "stats" or part in line:
+                print(line)
+            if part in line:
+                return
+        print("never " + part)
 
     def send(self, text):
         try:
@@ -197,6 +220,8 @@ class Talk:
             self.others += [self.connect() for _ in range(words[0])]
         elif what == "small":
             self.small = True
+        elif what == "events":
+            self.events(*words)
         elif what == "flood":
             self.flood(*words)
         elif what == "terminate":

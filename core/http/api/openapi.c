@@ -208,7 +208,11 @@ static void answer_put(json_t *answers, const struct route *route, const char *s
 
 static json_t *answers_of(const struct route *route) {
     json_t *answers = json_object();
-    if (!route->makes)
+    if (route->asks == ASK_EVENTS)
+        json_object_set_new(answers, "200",
+                            answer_of("What happens, as it happens.", "text/event-stream",
+                                      json_pack("{ss}", "type", "string")));
+    else if (!route->makes)
         answer_put(answers, route, "200", "It is answered, or done.");
     if (route->makes || route->keyed)
         answer_put(answers, route, "201", "It is created.");

@@ -4,6 +4,7 @@
 #include "http/api/orders.h"
 #include "http/api/questions.h"
 #include "http/api/route.h"
+#include "http/api/subscriber.h"
 #include "http/api/tokens.h"
 #include "http/api/work.h"
 
@@ -11,6 +12,16 @@
 
 static const struct member all_members[] = {
     {"all", VALUE_FLAG, false, "those that have gone, too"},
+    {0},
+};
+
+static const struct member events_members[] = {
+    {"kinds", VALUE_TEXT, false,
+     "between commas: `job.failed`, `job.ended`, `incident.opened`, `incident.closed`, "
+     "`batch.ended`, `instance.ended`, `executor.joined`, `executor.left`, `stats`; all unless "
+     "told"},
+    {"handler", VALUE_TEXT, false, "of these alone: names and `PREFIX*` between commas"},
+    {"tenant", VALUE_TEXT, false, "of this one alone"},
     {0},
 };
 
@@ -526,6 +537,8 @@ const struct route routes[] = {
     DO("/v1/tokens/{name}/revoke", SCOPE_ADMIN, revoke_token, BODY_NONE, NULL, revoked_told,
        "From now on a token counts no more."),
     ASK("/v1/stats", ASK_STATS, answer_thing, "Counts what the store has."),
+    ASK_BY("/v1/events", ASK_EVENTS, answer_events, events_members,
+           "Tells what happens as it happens, as `text/event-stream`."),
     ASK("/v1/gaps", ASK_GAPS, answer_all, "Lists unserved jobs."),
     ASK("/v1/retries", ASK_RETRIES, answer_thing, "Counts jobs that wait for another run."),
 

@@ -1,6 +1,7 @@
 #include "http/wire/connection.h"
 #include "http/wire/reply.h"
 #include "http/wire/request.h"
+#include "http/wire/stream.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum state {
     ASKED,  /* it is worked on: nothing is read */
     PARKED, /* it waits: read on, for the client may go */
     WRITE,  /* its answer */
+    STREAM, /* all of it that has come is written: read on, as above */
     LINGER, /* all is written: what still comes is thrown away, so that the answer arrives */
     ENDED
 };
@@ -34,6 +36,7 @@ struct connection {
     struct text out;         /* the head of the answer */
     size_t written;          /* of head and content */
     bool closes;             /* behind the present answer */
+    bool leaves;             /* before the end of a stream */
     bool stepping;           /* `advance` is at work */
 };
 
@@ -220,11 +223,26 @@ static int pieces(const struct connection *connection, struct iovec *piece) {
     return count;
 }
 
-static void written(struct connection *connection) {
-    request_free(connection->request);
-    connection->request = NULL;
+/* What has come of the content goes on. False: the answer ends here. */
+static bool stream_on(struct connection *connection) {
+    struct stream *stream = connection->request->exchange.stream;
+    bool ended = !stream || connection->leaves;
     text_clear(&connection->out);
     connection->written = 0;
+    if (!ended && stream_take(stream, &connection->out, &ended))
+        stay(connection, WRITE, CONNECTION_WRITE);
+    else if (!ended)
+        stay(connection, STREAM, TIME_NEVER);
+    if (connection->state == STREAM)
+        watch_for(connection->watch, WATCH_READ);
+    return !ended || connection->out.size > 0;
+}
+
+static void written(struct connection *connection) {
+    if (stream_on(connection))
+        return;
+    request_free(connection->request);
+    connection->request = NULL;
     if (connection->closes) {
         shutdown(connection->file, SHUT_WR);
         stay(connection, LINGER, CONNECTION_LINGER);
@@ -258,6 +276,7 @@ static bool write_on(struct connection *connection) {
 }
 
 static void answer(struct connection *connection) {
+    connection->closes = connection->closes || connection->request->exchange.stream;
     reply_head(&connection->out, &connection->request->exchange, connection->closes,
                clock_now(clock_system()));
     stay(connection, WRITE, CONNECTION_WRITE);
@@ -278,6 +297,7 @@ static bool step(struct connection *connection) {
     case BODY:
     case ASKED:
     case PARKED:
+    case STREAM:
     case LINGER:
     case ENDED:
         return false;
@@ -312,7 +332,8 @@ static void received(struct connection *connection, const char *bytes, size_t si
     }
     if (size > 0)
         text_append(&connection->in, bytes, size);
-    if (connection->in.failed || (connection->state == PARKED && connection->in.size > HEAD_MAX))
+    bool waits = connection->state == PARKED || connection->state == STREAM;
+    if (connection->in.failed || (waits && connection->in.size > HEAD_MAX))
         end(connection);
     if (connection->state == BODY && request->body.size == request->head.length)
         ask(connection);
@@ -354,6 +375,13 @@ void connection_resume(struct connection *connection) {
     watch_for(connection->watch, WATCH_NOTHING);
 }
 
+void connection_pour(struct connection *connection) {
+    if (connection->state != STREAM)
+        return;
+    written(connection);
+    advance(connection);
+}
+
 static void answer_parked(struct connection *connection) {
     connection->owner->unparked(connection->owner->arg, &connection->request->exchange);
     answer(connection);
@@ -374,11 +402,13 @@ void connection_tend(struct connection *connection, time_ms now) {
 }
 
 void connection_close(struct connection *connection) {
-    connection->closes = true;
+    connection->closes = connection->leaves = true;
     if (connection->state == PARKED)
         answer_parked(connection);
     else if (connection->state == IDLE || connection->state == HEAD)
         end(connection);
+    else if (connection->state == STREAM)
+        written(connection);
     advance(connection);
 }
 

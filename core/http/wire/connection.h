@@ -49,11 +49,14 @@ void connection_park(struct connection *connection);
 /* It is worked on again. */
 void connection_resume(struct connection *connection);
 
+/* More may have come of the content of an exchange that has a stream. */
+void connection_pour(struct connection *connection);
+
 /* Ends what has waited too long, else lowers `look_at`. */
 void connection_tend(struct connection *connection, time_ms now);
 
 /* It takes no further request, and ends as soon as it has answered the one it has. What is parked
- * is answered now. */
+ * is answered now, and a stream ends. */
 void connection_close(struct connection *connection);
 
 const struct socket_peer *connection_peer(const struct connection *connection);

@@ -59,6 +59,8 @@ struct exchange {
     const char *policy;    /* static: what a browser may load for the content; NULL: without */
     const char *allow;     /* static: the methods, of a 405; NULL: without */
     int retry_after;       /* seconds; 0: without */
+    struct stream *stream; /* the content, as it comes, until it ends; the exchange's; NULL: none */
+    struct subscriber *subscriber; /* that writes it, for the face to take over */
 
     /* ---- or another thread goes on ---- */
     struct new_jobs *new_jobs; /* see api/creation.h; NULL: none is under way */

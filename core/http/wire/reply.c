@@ -111,9 +111,12 @@ bool reply_has_content(const struct exchange *exchange) {
 }
 
 static void add_content_headers(struct text *out, const struct exchange *exchange) {
-    if (exchange->text_length > 0)
+    if (exchange->text_length > 0 || exchange->stream)
         add_header(out, "Content-Type", exchange->type ? exchange->type : "application/json");
-    text_add(out, "Content-Length: %zu\r\n", exchange->text_length);
+    if (exchange->stream) /* no proxy collects it */
+        add_header(out, "X-Accel-Buffering", "no");
+    else
+        text_add(out, "Content-Length: %zu\r\n", exchange->text_length);
 }
 
 void reply_head(struct text *out, const struct exchange *exchange, bool closes, time_ms now) {

@@ -1,4 +1,5 @@
 #include "http/wire/request.h"
+#include "http/wire/stream.h"
 #include "http/wire/target.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ void request_free(struct request *request) {
     free(request->exchange.location);
     free(request->exchange.cookie);
     free(request->exchange.etag);
+    stream_leave(request->exchange.stream);
     json_decref(request->exchange.topics);
     json_decref(request->exchange.wakes);
     text_clear(&request->body);

@@ -163,6 +163,7 @@ static const struct {
     [ASK_WHY_INSTANCE] = {NAMED("why_instance"), .one = store_why_instance},
     [ASK_FILES] = {NAMED("files"), .other = files},
     [ASK_STANDING] = {NAMED("standing"), .other = standing},
+    [ASK_EVENTS] = {NAMED("events"), .other = ask_events},
 };
 
 static json_t *answer(struct store *store, enum ask_kind kind, const struct question *question,

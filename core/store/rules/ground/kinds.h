@@ -59,5 +59,9 @@ ask_other ask_dates;
 /* [{ id, name, state, started, seen, lease, priority_min, …, running, waiting, locked }]; with
  * `all` also those that are gone. */
 ask_other ask_executors;
+/* { items = [{ event, at, place, … }], next, more }: what has happened since the place `after`, of
+ * the `kinds`, oldest first; without it nothing, and `next` is now. `more`: ask on at once. Each
+ * event is told once on the way from place to place, also by another process. */
+ask_other ask_events;
 
 #endif
