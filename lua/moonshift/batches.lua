@@ -28,6 +28,18 @@ local STOCK = {
 }
 local LISTS = { jobs = true, instances = true, past = true } -- whose rows have ids for batches
 
+--- What `engine:batch` is told about a new batch.
+---@class moonshift.batch_spec
+---@field type string a stock type, or a file of `batches/`
+---@field ids any[]|moonshift.query|function ids, a query of jobs, or a function for the next id
+---@field config? table what the type is told; for stock types its members may stand beside `type`
+---@field name? string to find it by
+---@field invocations? integer ids of one job
+---@field jobs_per_seed? integer jobs that one run of the seed makes
+---@field job_retries? integer retries of its own jobs
+---@field job_priority? integer priority of its own jobs
+---@field on_complete? string a handler that gets a job once the batch has ended
+
 --- One operation for many ids. The fields are those of its row, as they were when it was asked
 --- for.
 ---@class moonshift.batch
