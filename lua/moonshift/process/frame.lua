@@ -25,7 +25,7 @@
 -- States of a token, and its `more`:
 --   before   waits in the job before its activity
 --   after    waits in the job after its activity: the flow it takes then, if there is one
---   seed     waits in the job that makes the next turns of the body around it
+--   seed     waits in the job that makes the next turns of the body around it: their first index
 --   external waits in the job that a worker outside fetches.
 --   task, timer, message, trigger, join, event   waits as its activity says
 --   condition   waits until its condition is true

@@ -95,7 +95,7 @@ function multi.begin(w, inst, body, step)
     set(inst, body, "nrOfActiveInstances", step.multi.parallel and count or 1)
   end
   if step.multi.parallel then
-    return multi.make(w, inst, body, step)
+    return multi.make(w, inst, body, step, 0)
   end
   body.more[3] = count
   local token = frame.add(inst.frame, body, step.id, "run")
@@ -187,16 +187,18 @@ local function make_outside(w, inst, body, step, index, count)
   end
 end
 
--- Makes the next turns of a parallel body; a job of its own makes what is more than a unit should.
-function multi.make(w, inst, body, step)
-  local index = body.more[3]
-  local count = math.min(body.more[1] - index, AT_ONCE)
-  body.more[3] = index + count
+-- Makes the next turns of a parallel body, the first with this index. A job of its own makes what
+-- is more than a unit should. Its token has the index that comes next: a turn that is cancelled
+-- meanwhile changes how many are made, but no index.
+function multi.make(w, inst, body, step, index)
+  local count = math.min(body.more[1] - body.more[3], AT_ONCE)
+  body.more[3] = body.more[3] + count
   if body.more[3] < body.more[1] then
     local seed = frame.add(inst.frame, body, step.multi.at, "run")
     kept.branch(inst, body, seed)
     w:await_job(inst, seed, "seed", { name = step.multi.at, priority = step.multi.priority,
       exclusive = step.multi.exclusive })
+    seed.more = index + count
   end
   if frame.is_outside(body) then
     return make_outside(w, inst, body, step, index, count)
@@ -210,7 +212,8 @@ end
 function multi.seed(w, inst, token)
   local body = token.scope
   frame.remove(inst.frame, token)
-  multi.make(w, inst, body, inst.plan.steps[token.at:match("^[^#]*")])
+  multi.make(w, inst, body, inst.plan.steps[token.at:match("^[^#]*")],
+    token.more or body.more[3]) -- earlier frames do not say it
 end
 
 -- ---- the end of turns ----

@@ -182,6 +182,22 @@ describe("a modification", function()
     assert.equal("b", d:at(id))
   end)
 
+  it("gives each loop number once if a turn is cancelled while others are to be made", function()
+    d = driver.new { graphs.make("p", { m = { kind = "user",
+      multi = { count = 2005, parallel = true } } }, { "s -> m -> e" }) }
+    id = d:start "p"
+    modify { { cancel = "m#7" } }
+    d:drain()
+    local seen, count = {}, 0
+    for _, token in ipairs(d:frame(id).tokens) do
+      local at = token[6].loopCounter
+      assert.is_nil(seen[at], "twice: " .. at)
+      seen[at], count = true, count + 1
+    end
+    assert.equal(2004, count)
+    assert(seen[999] and seen[1000] and seen[2004])
+  end)
+
   it("ends what the activity has called as cancelled", function()
     d = driver.new { graphs.make("p", { c = { kind = "call", call = { process = "q" } },
       x = "user" }, { "s -> c -> x -> e" }), graphs.make("q", { t = "user" },
