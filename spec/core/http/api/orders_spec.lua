@@ -18,6 +18,8 @@ describe("an order over HTTP", function()
       ["processes/order.lua"] = "local p = require 'moonshift.process'\n"
         .. "return { p.task 'look' {}, p.receive 'paid' { message = 'paid', key = 'k' },"
         .. " p.receive 'sent' {}, p.task 'sign' {} }\n",
+      ["processes/loud.lua"] = "local p = require 'moonshift.process'\n"
+        .. "return { p.step 'say' { run = function() print 'said' end } }\n",
     }
     place.run("enqueue", "fail", "{}", "--instance", "i1")
     place.run("run", "--drain")
@@ -183,6 +185,28 @@ describe("an order over HTTP", function()
     assert.same({ 500, "failed" }, { failed.status, failed.body.code })
     assert.matches("no luck", failed.body.detail)
     assert.equal(404, ask("POST", "/v1/jobs/7777/execute").status)
+  end)
+
+  it("shows what handlers print to those alone who may see payloads", function()
+    local answers = asker.ask_all(asked.path, {
+      { "POST", "/v1/processes/loud/start" },
+      { "POST", "/v1/processes/loud/start", who = { scopes = { "enqueue" } } },
+    })
+    assert.same({ 200, 200 }, { answers[1].status, answers[2].status })
+    assert.same({ "said" }, answers[1].body.lines)
+    assert.is_nil(answers[2].body.lines)
+  end)
+
+  it("has a key of a request of 1 to 255 bytes", function()
+    local list = {}
+    for i, key in ipairs { "k", "", ("k"):rep(255), ("k"):rep(256) } do
+      list[i] = { "POST", "/v1/jobs", { handler = "work" },
+        headers = { ["idempotency-key"] = key } }
+    end
+    local answers = asker.ask_all(asked.path, list)
+    assert.same({ 201, 400, 201, 400 },
+      { answers[1].status, answers[2].status, answers[3].status, answers[4].status })
+    assert.equal("Idempotency-Key: expected a text of 1 to 255 bytes", answers[4].body.detail)
   end)
 
   it("counts what it would do, and does what is as it was seen alone", function()
