@@ -201,11 +201,9 @@ function events.happened(w, inst, host, step)
   return token
 end
 
--- Begins an event sub-process at its start event.
+-- Begins an event sub-process at its start event. The token stands at the sub-process.
 function events.begin_sub(w, inst, token, start)
-  local step = start.scope
-  token.at = step.id
-  walk.begin(w, inst, token, step)
+  walk.begin(w, inst, token, start.scope)
 end
 
 -- One of the ways out of an event-based gateway: the event has come already, and cancels the
