@@ -99,9 +99,11 @@ describe("the network face", function()
       { "send", head("POST /nothing", "Content-Type: application/json", "Content-Length: 2",
         "Expect: 100-continue") }, { "read" },
       { "send", "{}" }, { "read" },
+      { "send", head("GET /health/live") }, { "read" },
     }
     assert.equal("100", answers[1])
     assert.matches("^404", answers[2])
+    assert.equal("200 " .. LIVE, answers[3])
   end)
 
   it("refuses a body that is too large before it comes, and hears the rest", function()
