@@ -121,6 +121,13 @@ MUTANTS = [
 """, """
     while (entry && number > entry->count) {
 """)]},
+    {"name": "twins-are-written-together", "by": "spec/core/engine/create_list_contract",
+     "breaks": "of two that ask at once under one key both create",
+     "changes": [("core/engine/create_list.c", """
+    return entry->request && other != entry;
+""", """
+    return entry->request && other != entry && entry->answered;
+""")]},
     {"name": "gathers-for-itself", "by": "spec/core/engine/gather_contract",
      "breaks": "a commit does not wait for the creators that it has just answered",
      "changes": [("core/engine/gather.c", """
