@@ -3,22 +3,20 @@
 
     MOONSHIFT_URL=http://127.0.0.1:8080 MOONSHIFT_TOKEN=ms_… worker.py [ROUNDS]
 
-One request hands back what is done and fetches the next jobs; where there are none it waits. Only the standard library is used.
+One request hands back what is done and fetches the next jobs; where there are none it waits. A second thread keeps the locks
+of the jobs at work. TERM ends it behind its present jobs. Only the standard library is used.
 """
-import json
-import os
-import socket
-import sys
-import urllib.request
+import json, os, random, signal, socket, sys, threading, time
+import urllib.error, urllib.request
 
 URL = os.environ.get("MOONSHIFT_URL", "http://127.0.0.1:8080")
 TOKEN = os.environ.get("MOONSHIFT_TOKEN")
 NAME = "python-%s-%d" % (socket.gethostname(), os.getpid())
-WAIT = os.environ.get("WAIT", "PT20S")
 NEXT = {"worker": NAME, "topics": ["wordcount"], "max": 10, "lock": "PT1M"}
+waits, held, stops = False, [], threading.Event()
 
 
-def ask(path, body):
+def ask_once(path, body):
     request = urllib.request.Request(URL + path, json.dumps(body).encode(), method="POST")
     request.add_header("Content-Type", "application/json")
     if TOKEN:
@@ -27,30 +25,54 @@ def ask(path, body):
         return json.load(answer)
 
 
-def work(job):
-    return {"words": len(job["payload"]["text"].split())}
+def ask(path, body):
+    """Asks until the server answers: the pauses double up to a minute, and each is a random part of that."""
+    for attempt in range(1000000):
+        try:
+            return ask_once(path, body)
+        except (OSError, ValueError) as error:
+            if isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code != 429:
+                raise
+            print("away:", error, file=sys.stderr, flush=True)
+            time.sleep(random.uniform(0, min(60, 2 ** min(attempt, 6))))
+
+
+def renew():
+    while True:
+        time.sleep(float(os.environ.get("RENEW", "20")))
+        kept = [{"id": job["id"], "token": job["token"], "outcome": "extend", "lock": "PT1M"} for job in list(held)]
+        if kept:
+            ask("/v1/settle", {"worker": NAME, "outcomes": kept})
+
+
+def stop(_signal, _frame):
+    stops.set()
+    if waits:
+        sys.exit(0)
 
 
 def outcome(job):
     handed_back = {"id": job["id"], "token": job["token"]}
     try:
-        return {**handed_back, "outcome": "complete", "result": work(job)}
+        time.sleep(job["payload"].get("seconds", 0))
+        return {**handed_back, "outcome": "complete", "result": {"words": len(job["payload"]["text"].split())}}
     except Exception as error:
         return {**handed_back, "outcome": "fail", "message": "%s: %s" % (type(error).__name__, error)}
 
 
-def main(rounds):
-    jobs = []
-    while jobs or rounds != 0:
-        rounds -= 1
-        if not jobs:
-            jobs = ask("/v1/fetch", {**NEXT, "wait": WAIT})["jobs"]
-            continue
-        done = [outcome(job) for job in jobs]
-        answer = ask("/v1/settle", {"worker": NAME, "outcomes": done, **({"fetch": NEXT} if rounds != 0 else {})})
-        for told in answer["outcomes"]:
-            print(told["id"], told.get("message", told["outcome"]), flush=True)
-        jobs = answer.get("jobs", [])
-
-
-main(int(sys.argv[1]) if len(sys.argv) > 1 else -1)
+signal.signal(signal.SIGTERM, stop)
+threading.Thread(target=renew, daemon=True).start()
+rounds = int(sys.argv[1]) if len(sys.argv) > 1 else -1
+while held or (rounds != 0 and not stops.is_set()):
+    rounds -= 1
+    if not held:
+        waits = True
+        held = ask("/v1/fetch", {**NEXT, "wait": os.environ.get("WAIT", "PT20S")})["jobs"]
+        waits = False
+        continue
+    done = [outcome(job) for job in held]
+    more = rounds != 0 and not stops.is_set()
+    answer = ask("/v1/settle", {"worker": NAME, "outcomes": done, **({"fetch": NEXT} if more else {})})
+    held = answer.get("jobs", [])
+    for told in answer["outcomes"]:
+        print(told["id"], told.get("message", told["outcome"]), flush=True)

@@ -8,6 +8,7 @@ local WORDS = { 6, 4, 0 }
 
 describe("examples/workers", function()
   local dir, store, face, token
+  local running = {} -- by the pid of each that has not ended
 
   local function moonshift(...)
     local words = { ... }
@@ -26,7 +27,16 @@ describe("examples/workers", function()
     token = moonshift("token", "create", "counter", "--scope", "work"):match("ms_%w+")
   end)
 
+  -- With its timers and requests.
+  local function strike(pid)
+    os.execute(("env kill -KILL -- -%d"):format(pid))
+    running[pid] = nil
+  end
+
   teardown(function()
+    for pid in pairs(running) do
+      strike(pid)
+    end
     process.kill(face.pid)
     process.remove(dir)
   end)
@@ -86,6 +96,118 @@ describe("examples/workers", function()
       return pending("no curl or no jq")
     end
     counts("worker.sh", 3)
+  end)
+
+  -- ---- workers that go on until they are told to stop ----
+
+  local ALL = { ["worker.py"] = "python", ["worker.js"] = "node", ["worker.sh"] = "shell" }
+
+  -- Those whose interpreters are there.
+  local function workers()
+    local names = {}
+    for name, interpreter in pairs(ALL) do
+      local missing = name == "worker.sh" and not (present "curl" and present "jq")
+        or name == "worker.js" and not present(interpreter)
+      names[#names + 1] = not missing and name or nil
+    end
+    table.sort(names)
+    return names
+  end
+
+  -- Starts one in a process group of its own; its pid, and the file with what it prints.
+  local function start(name, settings)
+    local log = dir .. "/log-" .. name
+    os.remove(log)
+    local line = ("exec setsid env MOONSHIFT_URL=http://%s MOONSHIFT_TOKEN=%s WAIT=PT10M %s %s"
+      .. " examples/workers/%s >>%s 2>&1 </dev/null"):format(face.addresses[1], token,
+      settings or "", name == "worker.js" and "node" or "", name, process.quote(log))
+    local pipe = io.popen(("sh -c %s & echo $!"):format(process.quote(line)))
+    local pid = pipe:read("n")
+    pipe:close()
+    running[pid] = true
+    return pid, log
+  end
+
+  local function shown(id)
+    return json.decode(moonshift("job", "show", tostring(id), "--json"))
+  end
+
+  -- Waits until the store has the worker, which has fetched then.
+  local function await_worker(name)
+    process.await("a fetch of " .. name, 10, function()
+      return moonshift("executor", "list", "--json"):find(ALL[name] .. "-", 1, true)
+    end)
+  end
+
+  local function stop(pid)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 10)
+    running[pid] = nil
+  end
+
+  it("has less than eighty lines", function()
+    for name in pairs(ALL) do
+      assert.is_true(select(2, process.read("examples/workers/" .. name):gsub("\n", "")) < 80, name)
+    end
+  end)
+
+  it("keeps the lock of a job that takes long", function()
+    for _, name in ipairs(workers()) do
+      local id = tonumber(moonshift("enqueue", "topic/wordcount", '{"text":"a","seconds":600}'))
+      local pid = start(name, "RENEW=0.05")
+      local first
+      process.await("a longer lock of " .. name, 10, function()
+        local until_now = shown(id).lock_expiration
+        first = first or until_now
+        return first and until_now and until_now ~= first
+      end)
+      strike(pid)
+      moonshift("job", "cancel", tostring(id))
+    end
+  end)
+
+  it("is stopped behind its present job", function()
+    for _, name in ipairs(workers()) do
+      local id = tonumber(moonshift("enqueue", "topic/wordcount", '{"text":"a b","seconds":0.5}'))
+      local pid = start(name)
+      process.await("a lock", 10, function()
+        return moonshift("log", "--job", tostring(id), "--json"):find('"successful"', 1, true)
+          or shown(id).state == "locked"
+      end)
+      stop(pid)
+      assert.same({ words = 2 }, result(id))
+      assert.same({}, json.decode(moonshift("job", "list", "--state", "locked", "--json")))
+    end
+  end)
+
+  it("is stopped at once where it waits", function()
+    for _, name in ipairs(workers()) do
+      local pid = start(name)
+      await_worker(name)
+      stop(pid)
+    end
+  end)
+
+  it("asks again until the server is there", function()
+    local port, pids = face.addresses[1], {}
+    assert.equal(0, (face:stop()))
+    for _, name in ipairs(workers()) do
+      local pid, log = start(name)
+      pids[#pids + 1] = pid
+      process.await(name .. " finds nobody", 10, function()
+        return process.read(log):find("away", 1, true)
+      end)
+    end
+    face = faces.start(dir, "run", "--http", port)
+    for i, id in ipairs(enqueue()) do
+      process.await("a result", 60, function()
+        return moonshift("log", "--job", tostring(id), "--json"):find('"successful"', 1, true)
+      end)
+      assert.same({ words = WORDS[i] }, result(id))
+    end
+    for _, pid in ipairs(pids) do
+      stop(pid)
+    end
   end)
 
   it("hands back what it cannot do with the reason", function()
