@@ -5,6 +5,7 @@
 #include "cli/shown/display.h"
 #include "cli/shown/output.h"
 #include "cli/verb/service/logging.h"
+#include "cli/verb/service/manager.h"
 #include "cli/verb/service/network.h"
 #include "cli/words/relative.h"
 #include "job/acquisitions.h"
@@ -21,6 +22,7 @@ struct watch {
     struct face *face;       /* of the first folder; NULL: none */
     struct watched *folders; /* NULL: their changes are not looked for */
     int count;
+    bool reloads; /* the service manager was told so */
     struct display display;
 };
 
@@ -50,6 +52,10 @@ static void folder_look(struct watch *watch, struct watched *watched) {
 static void watch_tick(void *arg) {
     struct watch *watch = arg;
     struct runner_status status;
+    manager_alive();
+    if (watch->reloads)
+        manager_ready();
+    watch->reloads = false;
     for (int i = 0; i < watch->count; i++)
         folder_look(watch, &watch->folders[i]);
     executor_status(watch->executor, &status);
@@ -112,6 +118,8 @@ static void folder_watch(struct watch *watch, const struct cli *cli,
 
 static void on_reload(void *arg) {
     struct watch *watch = arg;
+    manager_reloading();
+    watch->reloads = true;
     if (watch->face)
         face_reload(watch->face);
 }
@@ -119,6 +127,7 @@ static void on_reload(void *arg) {
 /* Requests are answered no more while running jobs are waited for. */
 static void on_stop(void *arg) {
     struct watch *watch = arg;
+    manager_stopping();
     if (watch->face)
         face_close(watch->face);
 }
@@ -148,7 +157,7 @@ static bool engines_add(struct watch *watch, struct cli *folders, int count, str
 
 static bool executor_go(struct watch *watch, struct cli *folders, int count, bool drain,
                         struct error *error) {
-    bool ticks = watch->cli->interactive || watch->folders;
+    bool ticks = watch->cli->interactive || watch->folders || manager_listens();
     struct executor_options options = {.settings = &folders[0].settings,
                                        .program = true,
                                        .watched = watch->folders != NULL,
@@ -165,6 +174,7 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
     if (fine && !thread_told_to_stop()) {
         if (watch->cli->interactive)
             display_start(&watch->display);
+        manager_ready();
         fine = executor_run(watch->executor, error);
         end_tell(watch, drain);
         for (int i = 0; fine && drain && i < count; i++)

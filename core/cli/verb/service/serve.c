@@ -5,9 +5,12 @@
 #include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/verb/service/logging.h"
+#include "cli/verb/service/manager.h"
 #include "cli/verb/service/network.h"
 
 /* ---- serve ---- */
+
+enum { ALIVE_EVERY = 1000 }; /* ms */
 
 struct serving {
     struct face *face;
@@ -16,12 +19,15 @@ struct serving {
 
 static void on_stop(void *arg) {
     struct serving *serving = arg;
+    manager_stopping();
     serving->stops = true;
 }
 
 static void on_reload(void *arg) {
     struct serving *serving = arg;
-    face_reload(serving->face);
+    manager_reloading();
+    face_reload(serving->face); /* what needs the files reads them then */
+    manager_ready();
 }
 
 static void on_question(void *arg) {
@@ -37,8 +43,11 @@ static void stay(struct serving *serving, struct reactor *reactor) {
     reactor_signal(reactor, SIGUSR2, on_question, serving);
     thread_on_stop(reactor_signal_came);
     bool held = thread_hold_hang_up(false);
-    while (!serving->stops)
-        reactor_wait(reactor, TIME_NEVER);
+    manager_ready();
+    while (!serving->stops) {
+        reactor_wait(reactor, manager_watches() ? ALIVE_EVERY : TIME_NEVER);
+        manager_alive();
+    }
     thread_hold_stops(true);
     thread_hold_hang_up(held);
     reactor_signals_end(reactor);
