@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has(const struct definitions *definitions, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(definitions->list[i].name, name) == 0)
+static bool has(const struct generations *generations, const char *name) {
+    for (size_t i = 0; i < generations->count; i++)
+        if (definitions_find(&generations->list[i]->definitions, name))
             return true;
     return false;
 }
@@ -15,7 +15,7 @@ static bool add(struct generations *generations, struct generation *generation) 
     size_t before = served->count;
     for (size_t i = 0; i < generation->definitions.count; i++) {
         const struct definition *definition = &generation->definitions.list[i];
-        if (!has(served, before, definition->name))
+        if (!has(generations, definition->name))
             served->list[served->count++] = *definition;
     }
     if (served->count == before && generations->count > 0)
