@@ -441,7 +441,8 @@ $(BUILD)/spec/core/store/sqlite/error_contract: $(POWER) $(BUILD)/spec/core/stor
 $(BUILD)/spec/core/store/sqlite/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(BUILD)/spec/core/run/pool/work_item_contract: DOUBLE := -Wl,--wrap=acquire_before
-$(BUILD)/spec/core/run/pool/models_contract: DOUBLE := -Wl,--wrap=XML_ParserCreateNS
+$(BUILD)/spec/core/process/models_contract $(BUILD)/spec/core/run/pool/models_contract: \
+	DOUBLE := -Wl,--wrap=XML_ParserCreateNS
 $(BUILD)/spec/core/run/pool/warm_contract: DOUBLE := -Wl,--wrap=script_open
 
 # Linked once for all contracts, and to each of those few in which functions are replaced.
@@ -449,8 +450,9 @@ $(BUILD)/contracts.so: $(OBJECTS)
 	@echo LINK $@
 	@$(LINK_SHARED) -o $@ $^ $(LIBS) $(LUA_LIBS)
 
-DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract run/pool/models_contract \
-	run/pool/warm_contract run/pool/work_item_contract store/sqlite/error_contract)
+DOUBLED := $(addprefix $(BUILD)/spec/core/,process/models_contract run/back_off_contract \
+	run/pool/models_contract run/pool/warm_contract run/pool/work_item_contract \
+	store/sqlite/error_contract)
 $(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) $(LUA_LIBS)

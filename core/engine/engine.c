@@ -163,7 +163,7 @@ static bool load(struct engine *engine, struct folder *folder, struct generation
     const struct engine_options *options = &engine->options;
     *generation = folder && !options->checks_only ? load_plain(engine, folder) : NULL;
     if (folder && !*generation)
-        *generation = options->checks_only ? generation_check(folder, options->settings,
+        *generation = options->checks_only ? generation_check(folder, NULL, options->settings,
                                                               options->clock, false, error)
                                            : engine_open_generation(engine, folder, false, error);
     return !folder || *generation;

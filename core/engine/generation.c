@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "process/models.h"
 #include "script/folder_name.h"
 #include <stdlib.h>
 
@@ -35,24 +36,45 @@ static bool untried(const struct folder *folder, bool log, const struct error *e
     return false;
 }
 
-static bool check(struct generation *generation, const struct settings *settings,
-                  struct clock *clock, bool log, struct error *error) {
+/* Keeps what was found, for the threads and for the next folder. A folder that was checked before
+ * may be in use by other threads. False: no memory. */
+static bool keep(struct generation *generation, struct script_report *report, json_t *known,
+                 const struct folder *before) {
+    struct folder *folder = generation->folder;
+    if (before && !models_join(report, known, before->versions))
+        return false;
+    generation->versions = json_incref(report->versions);
+    if (folder->models)
+        return true;
+    folder->models = json_incref(report->models);
+    folder->versions = json_incref(report->versions);
+    return true;
+}
+
+static bool check(struct generation *generation, const struct folder *before,
+                  const struct settings *settings, struct clock *clock, bool log,
+                  struct error *error) {
     struct script_report report;
-    struct script_options options = {
-        .folder = generation->folder, .settings = settings, .clock = clock, .hook = HOOK_ALWAYS};
-    if (!script_check(&options, &report, error))
+    json_t *known = before ? models_known(before, generation->folder) : NULL;
+    struct script_options options = {.folder = generation->folder,
+                                     .settings = settings,
+                                     .clock = clock,
+                                     .hook = HOOK_ALWAYS,
+                                     .models = known};
+    if (!script_check(&options, &report, error)) {
+        json_decref(known);
         return untried(generation->folder, log, error);
+    }
     if (log)
         log_problems(report.problems);
     bool ok = json_array_size(report.problems) == 0;
     if (!ok)
         first_problem(json_array_get(report.problems, 0), error);
-    else if (!definitions_read(&generation->definitions, report.definitions))
+    else if (!definitions_read(&generation->definitions, report.definitions) ||
+             !keep(generation, &report, known, before))
         ok = error_no_memory(error);
     generation->schedules = json_incref(report.schedules);
-    generation->versions = json_incref(report.versions);
-    if (ok && !generation->folder->models) /* before any other thread has it */
-        generation->folder->models = json_incref(report.models);
+    json_decref(known);
     script_report_clear(&report);
     return ok;
 }
@@ -66,10 +88,11 @@ static struct generation *generation_new(struct folder *folder, struct error *er
     return generation;
 }
 
-struct generation *generation_check(struct folder *folder, const struct settings *settings,
-                                    struct clock *clock, bool log, struct error *error) {
+struct generation *generation_check(struct folder *folder, const struct folder *before,
+                                    const struct settings *settings, struct clock *clock, bool log,
+                                    struct error *error) {
     struct generation *generation = generation_new(folder, error);
-    if (generation && check(generation, settings, clock, log, error))
+    if (generation && check(generation, before, settings, clock, log, error))
         return generation;
     generation_free(generation);
     return NULL;

@@ -25,10 +25,12 @@ struct generation {
 };
 
 /* Loads the whole folder once, to see that it can be loaded, and keeps no Lua state. Retains the
- * folder. Logs every problem if `log`. NULL: error is the first, `handlers/a.lua:3: …`. Runs the
- * folder's top-level code. */
-struct generation *generation_check(struct folder *folder, const struct settings *settings,
-                                    struct clock *clock, bool log, struct error *error);
+ * folder. Models that `before` (NULL: none), checked under the same settings, has with the same
+ * text are not read again. Logs every problem if `log`. NULL: error is the first,
+ * `handlers/a.lua:3: …`. Runs the folder's top-level code. */
+struct generation *generation_check(struct folder *folder, const struct folder *before,
+                                    const struct settings *settings, struct clock *clock, bool log,
+                                    struct error *error);
 /* Loads one more Lua state ahead, for a thread to come. False: it cannot be had. The settings and
  * the clock must outlive it, or generation_join gives it others. */
 bool generation_warm(struct generation *generation, const struct settings *settings,

@@ -41,7 +41,8 @@ static void load(struct reload *reload) {
         log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
         return;
     }
-    reload->generation = generation_check(folder, &reload->settings, options->clock, true, &error);
+    reload->generation =
+        generation_check(folder, options->before, &reload->settings, options->clock, true, &error);
     folder_release(folder);
     if (reload->generation)
         warm(reload);
@@ -52,6 +53,7 @@ static void discard(struct reload *reload) {
     generation_free(reload->generation);
     settings_clear(&reload->settings);
     json_decref(reload->paths);
+    folder_release(reload->options.before);
     clock_release(reload->options.clock);
     mutex_free(&reload->mutex);
     free(reload);
@@ -77,6 +79,7 @@ static bool keep_options(struct reload *reload, const struct reload_options *opt
                          struct error *error) {
     reload->options = *options;
     reload->options.clock = clock_retain(options->clock);
+    reload->options.before = folder_retain(options->before);
     reload->paths = json_deep_copy(options->paths);
     return (reload->paths || error_no_memory(error)) &&
            settings_copy(&reload->settings, options->settings, error);

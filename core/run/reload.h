@@ -12,6 +12,7 @@
 #define RELOAD_WARM 12000
 
 struct reload_options {
+    struct folder *before; /* that is served now; retained */
     struct folder *(*read)(const json_t *paths, struct error *error);
     const json_t *paths;             /* copied */
     const struct settings *settings; /* copied */

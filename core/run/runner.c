@@ -475,7 +475,8 @@ static void tick(struct runner *runner, time_ms now) {
 
 static void start_reload(struct runner *runner) {
     struct error error = {0};
-    struct reload_options options = {.read = runner->options.read,
+    struct reload_options options = {.before = engine_generations(runner->engine)->list[0]->folder,
+                                     .read = runner->options.read,
                                      .paths = runner->paths,
                                      .settings = &runner->settings,
                                      .clock = runner->options.clock,

@@ -122,6 +122,7 @@ void folder_release(struct folder *folder) {
     struct files files = {folder->files, folder->count, NULL};
     files_clear(&files);
     json_decref(folder->models);
+    json_decref(folder->versions);
     json_decref(folder->warnings);
     free(folder->path);
     free(folder->name);

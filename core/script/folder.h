@@ -27,6 +27,7 @@ struct folder {
     int64_t deployment;     /* of the store that the files come from; 0: from disk */
     bool all_stock;         /* has every stock handler, whatever the setting stock says */
     json_t *models;         /* once it was checked: of struct script_report; else NULL */
+    json_t *versions;       /* the same */
     json_t *warnings;       /* array of texts: unknown sub-folders and the like */
     /* a reference count follows, private */
 };

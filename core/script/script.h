@@ -67,8 +67,8 @@ struct script_options {
     struct script_host host;
     const struct script_borrowed *borrowed; /* run in this state; NULL: in one of its own */
     enum script_reading reading;
-    const json_t *models; /* of a script_report of the same folder: then its models are read when an
-                             instance needs them; NULL: at once */
+    const json_t *models; /* of a script_report, of models with the same text: they are read when an
+                             instance needs them; NULL: all are read at once */
     bool written;         /* the rows of processes have their text in Lua, and their picture */
 };
 

@@ -305,16 +305,15 @@ local function process_paths(paths)
   return list
 end
 
-function Loader:read_process_files(found, paths)
+function Loader:read_process_files(found, paths, names)
   for _, path in ipairs(paths) do
     local fine, value = true, nil
     if path:find("%.lua$") then
       fine, value = self:value(path)
     end
     local known = self.options.models and self.options.models[path]
-    if known then
-      found:take(path, known)
-    elseif fine then
+    local taken = known and found:take(path, known, names, self.options.missing_handlers)
+    if fine and not taken then
       found:read_file(path, value)
     end
   end
@@ -329,8 +328,8 @@ function Loader:read_processes()
   end
   local found = require("moonshift.process.load").folder(self.loaded, self.natives.text,
     self.natives.now, { sound = self.options.reading ~= nil, cron = self.options.cron })
-  self:read_process_files(found, paths)
   local names = not self.options.missing and self:handler_names()
+  self:read_process_files(found, paths, names)
   local problems, list = found:finish(names, self.options.missing_handlers, self.options.reading,
     self.options.written)
   table.move(problems, 1, #problems, #self.problems + 1, self.problems)
@@ -549,8 +548,8 @@ end
 --
 -- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
 -- missing_handlers. missing: a function(name, job), called for what processes call and the folder
--- lacks. models: what another state has found in the models of the same files, by their paths; they
--- are read when an instance needs them. reading: "folder" or "file", which are checked and
+-- lacks. models: what another state has found in models of the same text, by their paths; those that
+-- fit into this folder are read when an instance needs them. reading: "folder" or "file", which are checked and
 -- never run; "plain": no process is read.
 -- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)

@@ -83,6 +83,24 @@ describe("models of an executor with several workers", function()
     place.stop(pid)
   end)
 
+  it("run on with the handlers of a folder that has the same models", function()
+    start(2)
+    local pid = place.executor("--workers", "2")
+    await { 2 }
+    place.write("handlers/note.lua", (NOTE:format(place.path):gsub("job.activity", '"v5"')))
+    process.kill(pid, "HUP")
+    place.logged('event="folder loaded"')
+    start(4)
+    await { 2, [5] = 4 }
+    assert.same({ "1" }, place.sql("SELECT count(*) FROM process_version v JOIN process p"
+      .. " ON p.current=v.id WHERE p.key='p'"))
+    os.remove(place.path .. "/handlers/note.lua")
+    process.kill(pid, "HUP")
+    place.logged('event="folder refused"')
+    assert.matches("there is no handler for its class", place.log(), 1, true)
+    place.stop(pid)
+  end)
+
   it("are refused in the words of check, at a start and at a reload", function()
     local pid = place.executor("--workers", "3")
     reload(pid, BROKEN, 'event="folder refused"')

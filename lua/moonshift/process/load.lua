@@ -62,9 +62,30 @@ function Folder:read_later(path)
   return by_key
 end
 
+-- True if no process of the model is in another file, and all that it calls is in the folder.
+-- `handlers` as for finish.
+function Folder:fits(known, handlers, missing)
+  for _, one in ipairs(known.processes) do
+    if self.loaded.processes[one.key] then
+      return false
+    end
+  end
+  local there = handlers and missing ~= "incident"
+    and { handlers = handlers, behaviours = self.loaded.behaviours }
+  for _, names in ipairs(there and known.needs or {}) do
+    if not places.find(there, names) then
+      return false
+    end
+  end
+  return true
+end
+
 -- Adds a model that another state has read and found fine: `known` as in process_models. Its graphs
--- are made once one of them is asked for.
-function Folder:take(path, known)
+-- are made once one of them is asked for. False: it does not fit into this folder.
+function Folder:take(path, known, handlers, missing)
+  if not self:fits(known, handlers, missing) then
+    return false
+  end
   local graphs
   for _, one in ipairs(known.processes) do
     self.loaded.processes[one.key] = setmetatable({ path = path, hash = one.hash }, {
@@ -77,6 +98,7 @@ function Folder:take(path, known)
     })
   end
   self.sequence[#self.sequence + 1] = { definitions = known.definitions, path = path }
+  return true
 end
 
 function Folder:read_file(path, value)
@@ -263,6 +285,17 @@ function Folder:declare()
   end
 end
 
+-- The names of which one must be there, for each behaviour that needs a file.
+local function needs_of(graph)
+  local list = {}
+  places.each(graph, function(behaviour)
+    if behaviour.names and not behaviour.topic then
+      list[#list + 1] = behaviour.names
+    end
+  end)
+  return list
+end
+
 -- Adds what another state needs of a model without a problem, to read it only when it is asked for.
 -- Made anew: listeners change the definitions.
 function Folder:note_model(graph)
@@ -270,10 +303,11 @@ function Folder:note_model(graph)
   if told.problems[1] or graph.path:find("%.lua$") then
     return
   end
-  local model = models[graph.path] or { processes = {}, definitions = {} }
+  local model = models[graph.path] or { processes = {}, definitions = {}, needs = {} }
   models[graph.path] = model
   table.insert(model.processes, { key = graph.key, hash = self.loaded.processes[graph.key].hash })
   append(model.definitions, definitions.of(graph))
+  append(model.needs, needs_of(graph))
 end
 
 -- The row of a process, and its definitions.
@@ -313,7 +347,7 @@ function Folder:finish(handlers, missing, reading, written)
 end
 
 -- folder(loaded, text, now, options) -> what reads the files of a folder: read_file(path, value),
--- or take(path, known) for what another state has read; then finish. `text(path)` gives a file,
+-- or take(path, known, …) for what another state has read; then finish. `text(path)` gives a file,
 -- now() the time in ms. Options are those of graphs. What is doubtful is told only where it is
 -- wanted: in a large model it takes long.
 -- Adds to `loaded` processes (by key: { graph, path, hash }), process_rows, process_versions,

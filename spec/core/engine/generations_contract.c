@@ -13,7 +13,8 @@ static struct generation *load(struct contract *c, const char *const *names) {
     }
     struct folder *folder = folder_from_json(files, "spec", 0, &c->error);
     struct generation *generation =
-        folder ? generation_check(folder, &c->settings, clock_system(), false, &c->error) : NULL;
+        folder ? generation_check(folder, NULL, &c->settings, clock_system(), false, &c->error)
+               : NULL;
     folder_release(folder);
     json_decref(files);
     return generation;
@@ -58,7 +59,7 @@ static void kept(struct contract *c) {
 static void refused(struct contract *c) {
     json_t *files = json_pack("[{ssss}]", "path", "handlers/a.lua", "text", "local x = = 1");
     struct folder *folder = folder_from_json(files, "spec", 0, &c->error);
-    EXPECT(!generation_check(folder, &c->settings, clock_system(), false, &c->error));
+    EXPECT(!generation_check(folder, NULL, &c->settings, clock_system(), false, &c->error));
     EXPECT_ERROR("handlers/a.lua:1: unexpected symbol near '='");
     folder_release(folder);
     json_decref(files);

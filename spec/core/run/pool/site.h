@@ -52,7 +52,7 @@ static inline struct generation *generation_of(struct contract *c, const char *c
                                                size_t count) {
     struct folder *folder = folder_of(files, count, &c->error);
     struct generation *generation =
-        generation_check(folder, &c->settings, clock_system(), false, &c->error);
+        generation_check(folder, NULL, &c->settings, clock_system(), false, &c->error);
     if (!generation && (generation = calloc(1, sizeof *generation))) {
         json_t *list = json_pack("[{ss ss}]", "name", "good", "file", "handlers/good.lua");
         definitions_read(&generation->definitions, list);
