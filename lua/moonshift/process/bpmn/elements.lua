@@ -25,10 +25,21 @@ function elements.is_model(element)
   return element.ns == elements.MODEL
 end
 
--- The value of an attribute of a product; nil if it is absent.
+-- The keys of an attribute of a product, by its name; made once for each.
+local keys_of = setmetatable({}, { __index = function(self, name)
+  local keys = {}
+  for i, ns in ipairs(EXTENSIONS) do
+    keys[i] = ns .. " " .. name
+  end
+  self[name] = keys
+  return keys
+end })
+
+-- The value of an attribute of a product; nil if it is absent. The names are those that are read.
 function elements.extension(element, name)
-  for _, ns in ipairs(EXTENSIONS) do
-    local value = element.attributes[ns .. " " .. name]
+  local attributes = element.attributes
+  for _, key in ipairs(keys_of[name]) do
+    local value = attributes[key]
     if value ~= nil then
       return value
     end
@@ -71,7 +82,11 @@ function elements.children(element, name)
 end
 
 function elements.child(element, name)
-  return elements.children(element, name)[1]
+  for _, child in ipairs(element.children) do
+    if child.name == name and elements.is_model(child) then
+      return child
+    end
+  end
 end
 
 -- The direct children of a product with this name.
@@ -89,8 +104,8 @@ end
 function elements.extensions(element, name)
   local list = elements.own_children(element, name)
   for _, holder in ipairs(elements.children(element, "extensionElements")) do
-    table.move(elements.own_children(holder, name), 1, #elements.own_children(holder, name),
-      #list + 1, list)
+    local own = elements.own_children(holder, name)
+    table.move(own, 1, #own, #list + 1, list)
   end
   return list
 end
