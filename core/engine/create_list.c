@@ -92,7 +92,7 @@ static bool keep_all(struct engine *engine, const struct attempt *attempt,
                      const struct job_spec *specs, struct error *error) {
     struct created *created = attempt->list->created;
     struct create_entry *entry = first_of(attempt->entries);
-    bool done = true;
+    bool done = store_requests_purge(engine->store, engine_now(engine), error);
     for (size_t i = 0; i < attempt->count; i++)
         created[i] = specs[i].reply;
     for (; done && entry; created += entry->count, entry = next_of(entry))

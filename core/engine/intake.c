@@ -44,7 +44,8 @@ static bool request_keep(struct engine *engine, struct engine_request *request,
     struct created *created = calloc(count + 1, sizeof *created);
     for (size_t i = 0; created && i < count; i++, specs = specs->next)
         created[i] = specs->reply;
-    bool done = created ? engine_request_keep(engine, request, created, count, error)
+    bool done = created ? store_requests_purge(engine->store, engine_now(engine), error) &&
+                              engine_request_keep(engine, request, created, count, error)
                         : error_no_memory(error);
     free(created);
     return done;

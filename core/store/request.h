@@ -16,8 +16,9 @@ struct store_request {
 enum answer store_request_find(struct store *store, const struct store_request *request,
                                json_t **answer, time_ms now, struct error *error);
 
-/* Keeps the answer for the setting's time to live, in the open transaction. Some answers whose time
- * is over go. */
+/* In the open transaction: some answers whose time is over go. Once for all that are kept. */
+bool store_requests_purge(struct store *store, time_ms now, struct error *error);
+/* Keeps the answer for the setting's time to live, in the open transaction. */
 bool store_request_keep(struct store *store, const struct store_request *request,
                         const json_t *answer, time_ms now, struct error *error);
 

@@ -42,7 +42,7 @@ enum answer store_request_find(struct store *store, const struct store_request *
     return found;
 }
 
-static bool purge(struct store *store, time_ms now, struct error *error) {
+bool store_requests_purge(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM request WHERE (scope, key) IN"
                   " (SELECT scope, key FROM request WHERE until<=?1 ORDER BY until LIMIT ?2)",
@@ -52,14 +52,13 @@ static bool purge(struct store *store, time_ms now, struct error *error) {
 bool store_request_keep(struct store *store, const struct store_request *request,
                         const json_t *answer, time_ms now, struct error *error) {
     char *text = json_write(answer, NULL);
-    bool done = text ? purge(store, now, error) &&
-                           db_run(&store->db, error,
-                                  "INSERT INTO request(scope, key, hash, answer, until)"
-                                  " VALUES(?1, ?2, ?3, ?4, ?5)"
-                                  " ON CONFLICT(scope, key) DO UPDATE SET hash=excluded.hash,"
-                                  " answer=excluded.answer, until=excluded.until",
-                                  "ittti", request->scope, request->key, request->hash, text,
-                                  now + store->rules->request_ttl) &&
+    bool done = text ? db_run(&store->db, error,
+                              "INSERT INTO request(scope, key, hash, answer, until)"
+                              " VALUES(?1, ?2, ?3, ?4, ?5)"
+                              " ON CONFLICT(scope, key) DO UPDATE SET hash=excluded.hash,"
+                              " answer=excluded.answer, until=excluded.until",
+                              "ittti", request->scope, request->key, request->hash, text,
+                              now + store->rules->request_ttl) &&
                            CRASH_POINT("request_kept")
                      : error_no_memory(error);
     free(text);
