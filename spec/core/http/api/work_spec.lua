@@ -256,3 +256,38 @@ describe("a worker's token", function()
     assert.matches('tenant "other": the caller may not ask for it', said.detail, 1, true)
   end)
 end)
+
+describe("a completion over HTTP", function()
+  it("whose walk fails is told why, and the worker keeps the task", function()
+    local folder = process.folder { ["processes/p.lua"] = [[
+local p = require "moonshift.process"
+return {
+  p.step "x" { topic = "charge" },
+  p.step "z" { run = function(job)
+    if job.variables.v ~= 2 then
+      error("v is wrong", 0)
+    end
+  end },
+}
+]] }
+    local face = faces.start(folder, "serve", "--http", "127.0.0.1:0", "--open")
+    finally(function()
+      process.kill(face.pid)
+      process.remove(folder)
+    end)
+    local function ask(path, body)
+      local text = assert(json.encode(body))
+      local answer = face:ask(faces.head("POST " .. path, "Content-Type: application/json",
+        "Content-Length: " .. #text) .. text)
+      return answer:match("^%d+"), assert(json.decode((answer:gsub("^%d+ ", ""))))
+    end
+    assert.equal("200", (ask("/v1/processes/p/start", json.decode "{}")))
+    local job = select(2, ask("/v1/fetch", { worker = "w", topics = { "charge" } })).jobs[1]
+    local path = "/v1/jobs/" .. job.id .. "/complete"
+    local status, said = ask(path, { token = job.token, variables = { v = 1 } })
+    assert.equal("500", status)
+    assert.matches("v is wrong", said.detail, 1, true)
+    assert.equal("200", (ask(path, { token = job.token, variables = { v = 2 } })))
+    assert.equal("409", (ask(path, { token = job.token })))
+  end)
+end)
