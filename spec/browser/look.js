@@ -58,6 +58,25 @@ async function walk(page) {
   if (!(await page.textContent(".why")).includes("approve")) note("the instance does not say where it waits");
 }
 
+// It listens to events, and not while it is paused.
+async function live(page) {
+  const open = new Set();
+  const events = request => request.url().includes("/v1/events");
+  page.on("request", request => events(request) && open.add(request));
+  for (const end of ["requestfinished", "requestfailed"]) page.on(end, request => open.delete(request));
+  const await_ = async count => {
+    for (let i = 0; i < 600 && open.size !== count; i++) await page.waitForTimeout(100);
+    if (open.size !== count) note(`${open.size} streams of events, ${count} expected`);
+  };
+  await page.goto(`http://${address}/#/`);
+  await page.reload();
+  await await_(1);
+  await page.keyboard.press("Space");
+  await await_(0);
+  await page.keyboard.press("Space");
+  await await_(1);
+}
+
 async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
   for (const [colorScheme, width] of [["dark", 1280], ["light", 1280], ["dark", 360], ["light", 360]]) {
@@ -66,7 +85,7 @@ async function main() {
     page.on("console", message => message.type() === "error" && note(`console: ${message.text()}`));
     page.on("pageerror", error => note(`error: ${error}`));
     for (const screen of screens) await look(page, screen, `${colorScheme} ${width} "${screen}"`);
-    if (width === 1280 && colorScheme === "dark") { await keys(page); await walk(page); }
+    if (width === 1280 && colorScheme === "dark") { await keys(page); await walk(page); await live(page); }
     await context.close();
   }
   await browser.close();

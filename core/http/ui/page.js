@@ -789,6 +789,8 @@ async function show() {
   const at = place(), screen = screens[at.screen] ? at.screen : "";
   const fresh = location.hash !== shown;
   shown = location.hash;
+  asked = Date.now();
+  stale = false;
   if (fresh && screen !== "jobs") $("#filter").value = "";
   busy = true;
   try {
@@ -811,6 +813,35 @@ async function show() {
 
 // The same rows again, after a choice.
 const render = () => show();
+
+// ---- live ----
+
+const EVENTS = ["job.failed", "incident.opened", "incident.closed", "batch.ended", "instance.ended", "executor.joined",
+  "executor.left", "gap"];
+let source = null, heard = 0, asked = 0, stale = false, figures = "";
+
+// Events say that something is new; what is shown is asked for as ever.
+function listen() {
+  const wanted = Boolean(rights.who) && !paused && !document.hidden;
+  if (source && (!wanted || source.readyState === EventSource.CLOSED)) {
+    source.close();
+    source = null;
+  }
+  if (source || !wanted) return;
+  source = new EventSource(`/v1/events?kinds=stats,${EVENTS.filter(kind => kind !== "gap")}`);
+  for (const kind of EVENTS) source.addEventListener(kind, () => { stale = true; });
+  source.addEventListener("stats", event => {
+    stale = stale || event.data !== figures;
+    figures = event.data;
+    heard = Date.now();
+  });
+}
+
+// Without figures, as for a token of one tenant, it asks every other second.
+function isOld() {
+  const age = Date.now() - asked, told = Date.now() - heard < 3000;
+  return stale || age >= (told ? 10000 : 2000);
+}
 
 // ---- signing in ----
 
@@ -909,8 +940,9 @@ $("#find").addEventListener("submit", event => {
 if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
 
 setInterval(() => {
+  listen();
   const still = paused || document.hidden || busy || selected.size > 0 || $("dialog[open]") || document.activeElement.id === "filter";
-  if (!still && rights.who) show();
-}, 2000);
+  if (!still && rights.who && isOld()) show();
+}, 1000);
 
 begin();
