@@ -548,9 +548,9 @@ end
 --
 -- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
 -- missing_handlers. missing: a function(name, job), called for what processes call and the folder
--- lacks. models: what another state has found in models of the same text, by their paths; those that
--- fit into this folder are read when an instance needs them. reading: "folder" or "file", which are checked and
--- never run; "plain": no process is read.
+-- lacks. models: what another state has found in models of the same text, by their paths; those
+-- that fit into this folder are read when an instance needs them. reading: "folder" or "file",
+-- which are checked and never run; "plain": no process is read.
 -- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)
   local self = setmetatable({
