@@ -28,7 +28,7 @@ enum { COLUMNS = 6 };
 
 static const char *const page_sql[] = {
     [PAGE_PLACES] = "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY,
-    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank, r.ctid" LISTS READY JOBS,
+    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank, r.ctid, r.plain" LISTS READY JOBS,
     [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.id, r.rank, r.ctid, r.lane, s.stream,"
                    " l.owner, p.parks" LISTS READY LANE FREE_JOBS,
 };

@@ -17,8 +17,8 @@ struct ready_list {
     int64_t rank_max;        /* inclusive */
 };
 /* What a page has of each place. Places: rank, place, id, lane, plain, stream and spot. Jobs:
- * ROW_COLUMNS, place and spot. Lanes: the same, rank, id, lane, stream, whether the lane runs, and
- * whether jobs are parked in it. Of a lane that runs no job is read. */
+ * ROW_COLUMNS, place, id, rank, spot and plain. Lanes: the same but for plain, lane, stream,
+ * whether the lane runs, and whether jobs are parked in it. Of a lane that runs no job is read. */
 enum page_rows { PAGE_PLACES, PAGE_JOBS, PAGE_LANES };
 struct ready_page {
     const struct ready_list *lists;

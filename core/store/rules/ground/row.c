@@ -80,21 +80,22 @@ bool row_missing(struct store *store, int64_t id, struct error *error) {
     return row_damaged(store, id, "a place and no row", error);
 }
 
-bool row_read_bare(struct store *store, struct row *row, struct job *job, struct error *error) {
-    if (row_null(row, BARE_STREAM))
-        return row_missing(store, row_int(row, BARE_ID), error);
+bool row_read_bare(struct store *store, struct row *row, const int at[BARE_COUNT], struct job *job,
+                   struct error *error) {
+    if (row_null(row, at[BARE_STREAM]))
+        return row_missing(store, row_int(row, at[BARE_ID]), error);
     const struct catalog_stream *stream =
-        catalog_stream(&store->catalog, row_int(row, BARE_STREAM));
+        catalog_stream(&store->catalog, row_int(row, at[BARE_STREAM]));
     if (!stream)
-        return row_damaged(store, row_int(row, BARE_ID), "no definition", error);
+        return row_damaged(store, row_int(row, at[BARE_ID]), "no definition", error);
     *job = row_of_stream(stream);
-    job->id = row_int(row, BARE_ID);
+    job->id = row_int(row, at[BARE_ID]);
     job->stream = stream->id;
-    job->priority = ~row_int(row, BARE_RANK);
-    job->created = row_int(row, BARE_CREATED);
-    job->retries = row_int32(row, BARE_RETRIES);
-    job->rev = row_int(row, BARE_REV);
-    job->payload = row_blob(row, BARE_PAYLOAD, &job->payload_size);
+    job->priority = ~row_int(row, at[BARE_RANK]);
+    job->created = row_int(row, at[BARE_CREATED]);
+    job->retries = row_int32(row, at[BARE_RETRIES]);
+    job->rev = row_int(row, at[BARE_REV]);
+    job->payload = row_blob(row, at[BARE_PAYLOAD], &job->payload_size);
     job->attempt = 1;
     job->due = job->lock_expiration = TIME_NONE;
     job->suspect = suspects_has(store, job->id);

@@ -36,10 +36,12 @@ enum {
     BARE_REV,
     BARE_CREATED,
     BARE_RETRIES,
-    BARE_PAYLOAD
+    BARE_PAYLOAD,
+    BARE_COUNT
 };
-/* The same from these. False: the job has no row, or no stream. */
-bool row_read_bare(struct store *store, struct row *row, struct job *job, struct error *error);
+/* The same from these, which stand at `at`. False: the job has no row, or no stream. */
+bool row_read_bare(struct store *store, struct row *row, const int at[BARE_COUNT], struct job *job,
+                   struct error *error);
 /* The same for a question, which also shows a job without a definition: its handler is NULL. */
 void row_read_any(struct store *store, struct row *row, struct job *job);
 /* Says that a job whose place is there has no row; false (ERROR_DAMAGED). */

@@ -154,7 +154,8 @@ enum {
     JOBS_ID,
     JOBS_RANK,
     JOBS_SPOT,
-    LANES_LANE,
+    JOBS_PLAIN,
+    LANES_LANE = JOBS_PLAIN,
     LANES_STREAM,
     LANES_OWNER,
     LANES_PARKS
@@ -177,6 +178,23 @@ bool head_keep(struct store *store, struct head *head, struct job *job, struct j
     row_locked(store, job);
     *kept = job_copy(job);
     return *kept || db_no_memory(&store->db, error);
+}
+
+/* Where the columns stand that tell all of a bare job: alone, or among those of a page of jobs. */
+static const int bare_alone[] = {BARE_ID,  BARE_PLACE,   BARE_RANK,    BARE_PLAIN,  BARE_STREAM,
+                                 BARE_REV, BARE_CREATED, BARE_RETRIES, BARE_PAYLOAD};
+static const int bare_of_page[] = {JOBS_ID, JOBS_PLACE,  JOBS_RANK,   JOBS_PLAIN, ROW_stream,
+                                   ROW_rev, ROW_created, ROW_retries, ROW_payload};
+
+static bool ahead_bare(struct store *store, struct row *row, const int at[BARE_COUNT],
+                       struct ahead *ahead, struct error *error) {
+    struct job job;
+    if (!row_read_bare(store, row, at, &job, error))
+        return false;
+    *ahead = (struct ahead){.head = {.rank = row_int(row, at[BARE_RANK]),
+                                     .place = row_int(row, at[BARE_PLACE]),
+                                     .id = job.id}};
+    return head_keep(store, &ahead->head, &job, &ahead->job, error);
 }
 
 static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahead,
@@ -217,13 +235,26 @@ static bool ahead_lanes(struct store *store, struct row *row, struct ahead *ahea
     return done;
 }
 
+/* True if the engine reads a page of its own: it has none of one level, or of jobs that are sifted.
+ */
+static bool has_page(const struct store *store, const struct cursor *cursor) {
+    return store->engine->sets && !cursor->level && !cursor_sifts(cursor);
+}
+
+static bool ahead_jobs(struct store *store, struct row *row, const struct cursor *cursor,
+                       struct ahead *ahead, struct error *error) {
+    if (has_page(store, cursor) && row_int(row, JOBS_PLAIN) == PLACE_BARE)
+        return ahead_bare(store, row, bare_of_page, ahead, error);
+    return ahead_whole(store, row, ahead, error);
+}
+
 static bool ahead_rows(struct store *store, struct row *row, struct cursor *cursor,
                        enum page_rows rows, struct ahead *ahead, struct error *error) {
     switch (rows) {
     case PAGE_PLACES:
         return ahead_unread(store, row, cursor, ahead, error);
     case PAGE_JOBS:
-        return ahead_whole(store, row, ahead, error);
+        return ahead_jobs(store, row, cursor, ahead, error);
     case PAGE_LANES:
         break;
     }
@@ -234,7 +265,7 @@ bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, enu
                 struct ahead *ahead, struct error *error) {
     if (!ahead_rows(store, row, cursor, rows, ahead, error))
         return false;
-    if (store->engine->sets && !cursor->level && !cursor_sifts(cursor))
+    if (has_page(store, cursor))
         ahead->head.spot = row_int(row, rows == PAGE_PLACES ? (int)PLACES_SPOT : (int)JOBS_SPOT);
     return true;
 }
@@ -258,16 +289,6 @@ static bool cursor_rows(struct store *store, struct cursor *cursor, struct row *
     return step == NO;
 }
 
-static bool ahead_bare(struct store *store, struct row *row, struct ahead *ahead,
-                       struct error *error) {
-    struct job job;
-    if (!row_read_bare(store, row, &job, error))
-        return false;
-    *ahead = (struct ahead){
-        .head = {.rank = row_int(row, BARE_RANK), .place = row_int(row, BARE_PLACE), .id = job.id}};
-    return head_keep(store, &ahead->head, &job, &ahead->job, error);
-}
-
 /* The rows up to the first that is not bare: the page ends there, and the next ones are read whole.
  * NO: the first row is that one. */
 static enum answer cursor_rows_bare(struct store *store, struct cursor *cursor,
@@ -276,7 +297,8 @@ static enum answer cursor_rows_bare(struct store *store, struct cursor *cursor,
     enum answer step = row ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, row, error)) == YES) {
         cursor->bare = row_int(row, BARE_PLAIN) == PLACE_BARE;
-        if (!cursor->bare || !ahead_bare(store, row, &cursor->read[cursor->count], error))
+        if (!cursor->bare ||
+            !ahead_bare(store, row, bare_alone, &cursor->read[cursor->count], error))
             break;
         cursor->count++;
     }
@@ -319,7 +341,7 @@ static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
     cursor->asked = true;
     cursor->at = cursor->count = 0;
     enum page_rows rows = whole ? PAGE_JOBS : PAGE_PLACES;
-    if (store->engine->sets && !cursor->level && !cursor_sifts(cursor))
+    if (has_page(store, cursor))
         return cursor_page(store, cursor, whole && store->laned ? PAGE_LANES : rows, error);
     enum answer read = whole && cursor->bare ? cursor_rows_bare(store, cursor, error) : NO;
     if (read != NO)
