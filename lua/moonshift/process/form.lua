@@ -46,7 +46,8 @@ end
 local function made_context(context, graph, row, now, called)
   local made = setmetatable({ encode = context.encode, decode = context.decode,
     settings = context.settings or {}, runs = context.runs, speak = false, hold = false,
-    host = false, turns_outside = false }, { __index = refuse })
+    host = false, turns_outside = false,
+    left_text = false, left_frame = false }, { __index = refuse })
   function made.now()
     return now
   end

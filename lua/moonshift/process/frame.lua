@@ -160,7 +160,7 @@ end
 function frame.add_range(f, body, count, index)
   local ranges = body.more[4]
   if not ranges then
-    ranges = {}
+    ranges = rules.array {}
     body.more[4] = ranges
   end
   ranges[#ranges + 1] = { f.next, count, index }
@@ -412,8 +412,8 @@ end
 -- Variables as an object with its names in order, or nil for none.
 local function variables_text(token, encode)
   local vars, large, transient = token.vars or NONE, token.large or NONE, token.transient or NONE
-  local list, count = {}, 0
-  for name in pairs(vars) do
+  local list, count = { nil, nil, nil, nil }, 0
+  for name in next, vars do
     if not large[name] and not transient[name] then
       count = count + 1
       list[count] = name
@@ -437,18 +437,18 @@ local function names_text(by_name, encode)
 end
 
 -- The fields of a row behind its first ones, without those at the end that are missing.
-local function tail(...)
-  local fields, last = { ... }, select("#", ...)
-  while last > 0 and not fields[last] do
-    last = last - 1
-  end
-  if last == 0 then
+local function tail(a, b, c, d)
+  if not (a or b or c or d) then
     return "]"
   end
-  for i = 1, last do
-    fields[i] = fields[i] or "null"
+  local text = "," .. (a or "null")
+  if b or c or d then
+    text = text .. "," .. (b or "null")
   end
-  return "," .. table.concat(fields, ",", 1, last) .. "]"
+  if c or d then
+    text = text .. "," .. (c or "null")
+  end
+  return text .. (d and "," .. d .. "]" or "]")
 end
 
 local function more_text(more, encode)
@@ -470,9 +470,11 @@ end
 
 -- encode(f, encode) -> text. Names of activities are those of XML: nothing in them is quoted.
 function frame.encode(f, encode)
-  local scopes, tokens, shape = {}, {}, f.caller and SHAPE or 1
+  local scopes, tokens, shape = { nil, nil }, { nil, nil }, f.caller and SHAPE or 1
   order(f)
-  for _, token in ipairs(f.list) do
+  local all = f.list
+  for i = 1, #all do
+    local token = all[i]
     if token.gone then -- luacheck: ignore 542
     elseif HOLDS[token.state] then
       scopes[#scopes + 1] = scope_text(token, encode)

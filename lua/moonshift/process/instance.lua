@@ -1,11 +1,12 @@
 -- One instance within a walk: its frame, its plan, and what the trail says of this unit.
 local compile = require "moonshift.process.compile"
 local frame = require "moonshift.process.frame"
+local latest = require "moonshift.process.latest"
 local stuck = require "moonshift.process.stuck"
 local turns = require "moonshift.process.turns"
 local large = require "moonshift.process.large"
 
-local digits = frame.digits
+local digits, type_of = frame.digits, math.type
 
 local Instance = {}
 Instance.__index = Instance
@@ -22,7 +23,8 @@ end
 
 -- open(w, row) -> an instance that is there already; row is what context.frame gives
 function instance.open(w, row)
-  local f = frame.decode(row.frame, w.context.decode)
+  local f = not row.turn and latest.take(w.context, row.frame)
+    or frame.decode(row.frame, w.context.decode)
   local self = setmetatable({
     id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = f.root,
     key = row.key, tenant = row.tenant, way = (row.turn or row.id) .. ":", walk = w,
@@ -141,10 +143,14 @@ function Instance:tell_variable(holder, name, value)
     return large.set(self, holder, name, value)
   end
   local text, is_large = "null", false
-  if value ~= nil then
-    text, is_large = large.encode(self, name, value)
+  if type_of(value) == "integer" and not holder.large and not holder.texts then
+    text = digits[value] -- never large
+  else
+    if value ~= nil then
+      text, is_large = large.encode(self, name, value)
+    end
+    large.set(self, holder, name, value, is_large and text)
   end
-  large.set(self, holder, name, value, is_large and text)
   trail[#trail + 1] = (is_large and '["l",' or '["v",') .. digits[self:number(holder)] .. ","
     .. frame.name_text(name, w.context.encode) .. "," .. (is_large and #text or text) .. "]"
 end
@@ -179,7 +185,9 @@ local function too_large(self, text, most)
 end
 
 local function check_waits(self)
-  for _, token in ipairs(self.frame.list) do
+  local list = self.frame.list
+  for i = 1, #list do
+    local token = list[i]
     if not token.gone and token.state == "run" then
       error(("instance %d: the token %d at %s neither waits nor ends"):format(self.id, token.id,
         token.at), 0)

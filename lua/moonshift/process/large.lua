@@ -27,8 +27,10 @@ function large.open(inst)
   local function fetch(number)
     return inst.walk.context.value(inst.id, frame.number(inst.turn, number))
   end
-  for _, holder in ipairs(inst.frame.list) do
-    for _, number in pairs(holder.large or NONE) do
+  local list = inst.frame.list
+  for i = 1, #list do
+    local holder = list[i]
+    for _, number in next, holder.large or NONE do
       inst.rows = inst.rows or {}
       inst.rows[number], holder.fetch = true, fetch
     end
@@ -99,8 +101,9 @@ end
 -- collect(inst, unit): adds to its values the rows that are new, { instance, n, name, data },
 -- and those that go, without data. Of an instance that has ended the outermost scope is left.
 function large.collect(inst, unit)
-  local alive = NONE
-  for _, holder in ipairs(inst.frame.list) do
+  local alive, holders = NONE, inst.frame.list
+  for i = 1, #holders do
+    local holder = holders[i]
     if (holder.texts or holder.large) and not holder.gone
       and (not inst.ended or not holder.scope and not inst.turn) then
       alive = alive == NONE and {} or alive

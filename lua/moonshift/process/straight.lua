@@ -28,13 +28,16 @@ end
 -- another form
 local function parts(text)
   local middle = text:find(MIDDLE, 1, true)
-  local following, first = text:match(HEAD)
-  if not middle or not following then
+  local token, place
+  if middle then
+    token, place = text:match(TAIL, middle + #MIDDLE)
+  end
+  if not token then
     return nil
   end
-  local token, place = text:match(TAIL, middle + #MIDDLE)
-  local held = text:sub(first, middle - 1)
-  if not token or not is_plain(held) then
+  local following, first = text:match(HEAD)
+  local held = following and text:sub(first, middle - 1)
+  if not held or not is_plain(held) then
     return nil
   end
   return { next = following, token = token, held = held, now = false }, place

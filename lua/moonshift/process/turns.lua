@@ -148,7 +148,9 @@ end
 
 -- open(inst, row): makes ready what stands outside, of an instance or a turn that was read.
 function turns.open(inst, row)
-  for _, body in ipairs(inst.frame.list) do
+  local list = inst.frame.list
+  for i = 1, #list do
+    local body = list[i]
     local step = frame.is_outside(body) and step_of(inst, body)
     if step and not step.multi["until"] then
       show_counts(inst, body)

@@ -1,6 +1,7 @@
 -- The unit of a walk: what is to be written of it, as lists. core/process copies them, and
 -- core/job/unit_lists.h says what their entries have.
 local large = require "moonshift.process.large"
+local latest = require "moonshift.process.latest"
 local turns = require "moonshift.process.turns"
 
 local unit = {}
@@ -18,7 +19,8 @@ end }
 
 -- new() -> a unit without anything
 function unit.new()
-  return setmetatable({}, Lists)
+  return setmetatable({ instances = nil, left = nil, jobs = nil, trail = nil, kept = nil,
+    contends = nil }, Lists) -- room for these
 end
 
 -- Leaves the rows that still wait for a token that is there.
@@ -68,12 +70,15 @@ function unit.finish(w)
       keep_waiting(made[name])
     end
   end
-  for _, inst in ipairs(w.order) do
+  local order = w.order
+  for i = 1, #order do
+    local inst = order[i]
     large.collect(inst, made)
     put_row(made, inst)
     unit.trail(w, inst)
   end
   turns.unit(w)
+  latest.keep(w)
   made.kept, made.contends = w.kept, w.contends
   return setmetatable(made, nil)
 end

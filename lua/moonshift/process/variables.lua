@@ -195,6 +195,9 @@ function variables.put(inst, holder, name, value)
   if holder.types then
     holder.types[name] = nil -- of the value before
   end
+  if type(value) == "table" then
+    inst.frame.has_data = true
+  end
   inst:tell_variable(holder, name, value)
 end
 

@@ -267,7 +267,7 @@ end
 function Walk:trail_of(id)
   local trail = self.trails[id]
   if not trail then
-    trail = {}
+    trail = { nil, nil, nil, nil, nil, nil, nil, nil }
     self.trails[id] = trail
   end
   return trail
@@ -499,15 +499,17 @@ end
 
 walk.settings_of = settings_of
 
--- new(context, cause, now) -> a walk that has nothing to do yet; `now` is when it began
+-- new(context, cause, now) -> a walk that has nothing to do yet; `now` is when it began. A `nil` in
+-- a constructor makes room for what comes.
 function walk.new(context, cause, now)
   now = now or context.now()
   local settings = settings_of(context)
   local w = setmetatable({
     context = context, cause = cause, settings = settings, now = now, now_text = now .. "]",
     tells = settings.trail ~= "none", tells_all = settings.trail == "full", here = false,
-    stack = {}, top = 0, steps = 0, recent = false, met = {}, before = cause.kept or NONE,
-    kept = {}, instances = {}, order = {}, trails = {}, bodies = false, contends = false,
+    stack = { nil, nil, nil, nil, nil, nil, nil, nil }, top = 0, steps = 0, recent = false,
+    met = {}, before = cause.kept or NONE, kept = {}, instances = {}, order = {}, trails = {},
+    bodies = false, contends = false,
     unit = unit.new(), scope = false, job_token = false,
   }, Walk)
   w.scope = variables.scope(w)
@@ -516,7 +518,9 @@ end
 
 -- An inclusive gateway can go on once nothing else can come to it.
 local function look_at_joins(w)
-  for _, inst in ipairs(w.order) do
+  local order = w.order
+  for i = 1, #order do
+    local inst = order[i]
     if inst.plan.joins and not inst.ended and w.inclusive.look(w, inst) then
       return true
     end

@@ -383,9 +383,14 @@ end
 local LISTS = { "instances", "left", "jobs", "subscriptions", "tasks", "trail", "messages",
   "signals", "searched", "values", "turns", "bodies", "moves" }
 
--- walk(cause, host) -> unit, not yet written; a list that it lacks is empty
+-- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame that one
+-- walk leaves is there for the next one, as in a worker.
 function Driver:walk(cause, host)
-  local unit = commands.run(context_of(self, host), cause)
+  local context = context_of(self, host)
+  context.left_text, context.left_frame = self.left_text, self.left_frame
+  self.left_text, self.left_frame = nil, nil
+  local unit = commands.run(context, cause)
+  self.left_text, self.left_frame = context.left_text, context.left_frame
   for _, name in ipairs(not unit.snoozed and LISTS or {}) do
     unit[name] = unit[name] or {}
   end
