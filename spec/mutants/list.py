@@ -1038,12 +1038,9 @@ const struct txn_hook parked_lanes_hook = {.drop = NULL, .parts = true};
     {"name": "turn-skipped", "by": "spec/lua/process/multi_spec.lua",
      "breaks": "the job that makes more turns leaves out the first of them",
      "changes": [("lua/moonshift/process/multi.lua", """
-  body.more[3] = index + count
-  if body.more[3] < body.more[1] then
+    seed.more = index + count
 """, """
-  body.more[3] = index + count
-  if body.more[3] < body.more[1] then
-    body.more[3] = body.more[3] + 1
+    seed.more = index + count + 1
 """)]},
     {"name": "watches-of-all-hosts", "by": "spec/lua/process/events_spec.lua",
      "breaks": "with an activity the boundary events of all others end",
