@@ -329,8 +329,7 @@ end
 
 local function new_call(context, open, run)
   local call = { host = context.host, shown = false, decides = false, open = open, run = run,
-    job = setmetatable({}, Job), walk = nil, inst = nil, token = nil, step = nil, event = nil,
-    note = nil, about = nil, fields = nil, place = nil } -- room for what the walk says of it
+    job = setmetatable({}, Job) }
   called[call.job] = call
   return call
 end
