@@ -39,7 +39,7 @@ static const struct job plain = {.retries = 2}, laned = {.lane = "a", .retries =
 static void refused(struct contract *c) {
     EXPECT(limit(c));
     EXPECT(create(c, c->store, laned, NOW) && create(c, c->store, laned, NOW));
-    EXPECT(!create(c, c->store, laned, NOW) && c->error.code == ERROR_CONFLICT);
+    EXPECT(!create(c, c->store, laned, NOW) && c->error.code == ERROR_BACKLOG);
     EXPECT_ERROR("backlog of \"work\" is full in lane \"a\": 2 jobs wait (limit 2)");
     EXPECT(create(c, c->store, plain, NOW));
     EXPECT(!create(c, c->store, plain, NOW));
