@@ -34,6 +34,9 @@ local writers = {
   locked = with(many, server "turn/set", server "turn/lock_page",
     server "turn/unit_rows"), limited = with(both,
     server "turn/set"),
+  -- On a server a trigger writes it, too.
+  occupancy = { rules "place/occupancy", server "db/statements", server "life/upgrade",
+    "core/store/postgres/life/schema.h" },
   lane = { rules "place/places", "core/store/rules/place/places.h", server "turn/set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed

@@ -59,6 +59,10 @@ CREATE TABLE ready(       -- rank = ~priority
   plain INT,              -- 1: nothing in its row decides whether it may be taken; 2: nor has it
                           -- more than a payload, retries and the date of its creation
   PRIMARY KEY(stream, rank, place, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE occupancy(   -- how many jobs of a stream are in ready, timer and parked; shard: the
+  shard INT, stream INT,  -- process of a session on a server; 0: of those that are gone, or a file
+  ready INT NOT NULL DEFAULT 0, timer INT NOT NULL DEFAULT 0, parked INT NOT NULL DEFAULT 0,
+  PRIMARY KEY(shard, stream)) WITHOUT ROWID, STRICT;
 CREATE TABLE timer(       -- future dates, retry delays
   due INT, id INT, stream INT, rank INT, lane INT,
   PRIMARY KEY(due, id)) WITHOUT ROWID, STRICT;

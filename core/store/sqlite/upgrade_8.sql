@@ -64,3 +64,14 @@ CREATE UNIQUE INDEX api_token_name ON api_token(name) WHERE revoked IS NULL;
 
 -- Instances are found by when they ended.
 CREATE INDEX past_ended ON past(ended);
+
+-- How many jobs of each stream are where.
+CREATE TABLE occupancy(
+  shard INT, stream INT,
+  ready INT NOT NULL DEFAULT 0, timer INT NOT NULL DEFAULT 0, parked INT NOT NULL DEFAULT 0,
+  PRIMARY KEY(shard, stream)) WITHOUT ROWID, STRICT;
+INSERT INTO occupancy(shard, stream, ready, timer, parked)
+  SELECT 0, stream, sum(ready), sum(timer), sum(parked) FROM
+  (SELECT stream, count(*) AS ready, 0 AS timer, 0 AS parked FROM ready GROUP BY stream
+  UNION ALL SELECT stream, 0, count(*), 0 FROM timer GROUP BY stream
+  UNION ALL SELECT stream, 0, 0, count(*) FROM parked GROUP BY stream) GROUP BY stream;

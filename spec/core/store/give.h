@@ -8,7 +8,7 @@
 /* Takes `command` over. */
 static inline bool give(struct store *store, json_t *command, struct command_run *run, time_ms now,
                         struct error *error) {
-    bool done = store_command(store, command, run, now, error);
+    bool done = command ? store_command(store, command, run, now, error) : error_no_memory(error);
     json_decref(run->rest);
     json_decref(command);
     return done;
@@ -20,8 +20,12 @@ static inline bool give_ids(struct store *store, json_t *command, struct ids ids
     json_t *list = json_array();
     for (size_t i = 0; i < ids.count; i++)
         json_array_append_new(list, json_integer(ids.list[i]));
-    json_object_set_new(command, "ids", list);
-    return give(store, command, &run, now, error);
+    bool made = list && json_array_size(list) == ids.count;
+    made = json_object_set_new(command, "ids", list) == 0 && made;
+    if (made)
+        return give(store, command, &run, now, error);
+    json_decref(command);
+    return error_no_memory(error);
 }
 
 static inline json_t *verb(const char *name) {

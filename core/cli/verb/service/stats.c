@@ -21,10 +21,32 @@ static const struct column unserved_columns[] = {
     {0},
 };
 
+enum { COUNTED = 10000 }; /* of these that many are counted at most */
+
+static bool is_bounded(const char *key) {
+    static const char *const keys[] = {"suspended", "dead", "open incidents", "stuck instances"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Shows what is counted no further as "10000+". */
+static bool counts_show(json_t *counts) {
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(counts, next, key,
+                             value) if (json_integer_value(value) >= COUNTED && is_bounded(key) &&
+                                        !json_put_text(counts, key, "10000+")) return false;
+    return true;
+}
+
 /* True if any of the columns behind the name holds more than 0. */
 static bool row_says_something(const json_t *row) {
     for (const struct column *column = definition_columns + 1; column->key; column++)
-        if (json_integer_value(json_object_get(row, column->key)) > 0)
+        if (json_is_string(json_object_get(row, column->key)) ||
+            json_integer_value(json_object_get(row, column->key)) > 0)
             return true;
     return false;
 }
@@ -35,6 +57,7 @@ static json_t *row_make(const json_t *definition) {
     return json_kept(row,
                      row && json_object_update(row, json_object_get(definition, "metrics")) == 0 &&
                          json_object_update(row, json_object_get(definition, "counts")) == 0 &&
+                         counts_show(row) &&
                          json_put(row, "name", json_incref(json_object_get(definition, "name"))));
 }
 
@@ -136,6 +159,7 @@ static bool stats_print(const json_t *stats, bool all, struct error *error) {
         json_object_set_new(totals, "write-ahead log", log_text(json_object_get(stats, "log")));
         json_object_set_new(totals, "old rows", rows_text(json_object_get(stats, "log")));
         json_object_set(totals, "stalled", json_object_get(stats, "stalled"));
+        fine = counts_show(totals) || error_no_memory(error);
         output_fields(totals);
     }
     fine = fine && section_print(definition_columns, rows, error) &&

@@ -31,6 +31,14 @@ const struct store_sql postgres_sql = {
                " WHERE c.job=?1",
     .row = ROW_OF("live"),
     .row_placeless = ROW_OF("job"),
+    .occupancy_fold =
+        "WITH gone AS (DELETE FROM occupancy WHERE shard<>0 AND shard NOT IN"
+        " (SELECT pid FROM pg_catalog.pg_stat_activity) RETURNING stream, ready, timer, parked)"
+        " INSERT INTO occupancy AS o(shard, stream, ready, timer, parked)"
+        " SELECT 0, stream, sum(ready), sum(timer), sum(parked) FROM gone"
+        " GROUP BY stream ORDER BY stream"
+        " ON CONFLICT(shard, stream) DO UPDATE SET ready=o.ready+excluded.ready,"
+        " timer=o.timer+excluded.timer, parked=o.parked+excluded.parked",
     .put_note = "INSERT INTO note(key, value) VALUES(?1, ?2)"
                 " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
     .get_note = "SELECT value FROM note WHERE key=?1",

@@ -186,6 +186,7 @@ void postgres_close(struct store *store) {
     bulk_clear(&store->keys);
     unit_rows_clear(store);
     lasting_clear(&store->lasting);
+    occupancy_clear(store);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     suspects_clear(&store->suspects);

@@ -40,12 +40,12 @@ static const char own[] =
     " (SFUNC=array_append, STYPE=bigint[], FINALFUNC=array_to_json);\n"
     "CREATE FUNCTION payload_json(payload bytea) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$"
     " BEGIN RETURN convert_from(payload, 'UTF8')::jsonb;"
-    " EXCEPTION WHEN OTHERS THEN RETURN NULL; END $$;\n";
+    " EXCEPTION WHEN OTHERS THEN RETURN NULL; END $$;\n" OCCUPANCY_TRIGGERS;
 
 /* Rows come and go with each job. By default a fifth of a long queue would have to be dead before
  * it is cleared of them, and an idle store's few dead rows would be cleared each minute. */
 static const char *const hot[] = {"ready", "timer",   "parked", "locked",
-                                  "lane",  "limited", "outbox"};
+                                  "lane",  "limited", "outbox", "occupancy"};
 
 static void add_hot(struct text *out) {
     for (size_t i = 0; i < sizeof hot / sizeof *hot; i++)

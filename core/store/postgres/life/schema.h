@@ -18,4 +18,28 @@ bool postgres_rights(struct store *store, struct error *error);
 /* May names be looked for in its schema? False: ERROR_CONFIG, by what is there of other roles. */
 bool postgres_trusts(struct store *store, struct error *error);
 
+/* Each statement that moves jobs counts them (rules/place/occupancy.h), in the row of its session.
+ * A session that counted in a row of others would wait for their commits. */
+#define OCCUPANCY_TRIGGER(table, event, word, rows)                                                \
+    "CREATE TRIGGER occupancy_" word " AFTER " event " ON " table " REFERENCING " rows             \
+    " TABLE AS moved FOR EACH STATEMENT EXECUTE FUNCTION occupancy_move();\n"
+#define OCCUPANCY_TRIGGERS_OF(table)                                                               \
+    OCCUPANCY_TRIGGER(table, "INSERT", "came", "NEW")                                              \
+    OCCUPANCY_TRIGGER(table, "DELETE", "left", "OLD")
+#define OCCUPANCY_OF(table) "CASE WHEN TG_TABLE_NAME='" table "' THEN n ELSE 0 END"
+#define OCCUPANCY_TRIGGERS                                                                         \
+    "CREATE FUNCTION occupancy_move() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"                \
+    " INSERT INTO occupancy AS o(shard, stream, ready, timer, parked)"                             \
+    " SELECT pg_backend_pid(), stream, " OCCUPANCY_OF("ready") ", " OCCUPANCY_OF(                  \
+        "timer") ", " OCCUPANCY_OF("parked") " FROM (SELECT stream,"                               \
+                                             " CASE WHEN TG_OP='INSERT' THEN count(*) ELSE "       \
+                                             "-count(*) END AS n FROM moved GROUP BY stream) m"    \
+                                             " ON CONFLICT(shard, stream) DO UPDATE SET "          \
+                                             "ready=o.ready+excluded.ready,"                       \
+                                             " timer=o.timer+excluded.timer, "                     \
+                                             "parked=o.parked+excluded.parked; RETURN NULL; END "  \
+                                             "$$;\n" OCCUPANCY_TRIGGERS_OF("ready")                \
+                                                 OCCUPANCY_TRIGGERS_OF("timer")                    \
+                                                     OCCUPANCY_TRIGGERS_OF("parked")
+
 #endif

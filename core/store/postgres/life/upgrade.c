@@ -72,6 +72,20 @@ static const char widen_8[] =
     "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
     " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n";
 
+/* Jobs are counted as they move; those that are there are counted now. */
+static const char count_8[] =
+    "CREATE TABLE IF NOT EXISTS occupancy(shard bigint, stream bigint,"
+    " ready bigint NOT NULL DEFAULT 0, timer bigint NOT NULL DEFAULT 0,"
+    " parked bigint NOT NULL DEFAULT 0, PRIMARY KEY(shard, stream));\n"
+    "ALTER TABLE occupancy SET (autovacuum_vacuum_scale_factor=0,"
+    " autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);\n"
+    "INSERT INTO occupancy(shard, stream, ready, timer, parked)"
+    " SELECT 0, stream, sum(ready), sum(timer), sum(parked) FROM"
+    " (SELECT stream, count(*) AS ready, 0 AS timer, 0 AS parked FROM ready GROUP BY stream"
+    " UNION ALL SELECT stream, 0, count(*), 0 FROM timer GROUP BY stream"
+    " UNION ALL SELECT stream, 0, 0, count(*) FROM parked GROUP BY stream) AS p"
+    " GROUP BY stream;\n" OCCUPANCY_TRIGGERS;
+
 #define INDEX_OF_SCHEDULE(table, behind)                                                           \
     "CREATE INDEX CONCURRENTLY IF NOT EXISTS " table "_schedule ON " table "(schedule, " behind    \
     ") WHERE schedule IS NOT NULL"
@@ -79,7 +93,7 @@ static const char widen_8[] =
 /* One step builds one index. */
 static const struct upgrade released[] = {
     {.version = 7, .widen = widen_7, .index = index_7},
-    {.version = 8, .widen = widen_8, .index = INDEX_OF_SCHEDULE("job", "id")},
+    {.version = 8, .widen = widen_8, .too = count_8, .index = INDEX_OF_SCHEDULE("job", "id")},
     {.version = 8, .index = INDEX_OF_SCHEDULE("ended", "seq")},
     {.version = 8, .index = INDEX_OF_SCHEDULE("attempt", "at")},
     {.version = 8,
@@ -111,11 +125,12 @@ static bool upgrade_note(struct store *store, struct error *error) {
 }
 
 /* In a transaction of its own, behind the gate: nobody else writes. */
-static bool try_step(struct store *store, const char *statements, struct error *error) {
+static bool try_step(struct store *store, const char *statements, const char *more,
+                     struct error *error) {
     struct session *session = &postgres_of(store)->session;
     session_enter(session);
-    bool done = begin(store, error) && db_execute(&store->db, statements, error) &&
-                upgrade_note(store, error);
+    bool done = begin(store, error) && db_execute(&store->db, statements, error);
+    done = done && (!more || db_execute(&store->db, more, error)) && upgrade_note(store, error);
     session_land(session, NULL, NULL);
     session_leave(session);
     if (!done && !session->lost)
@@ -124,14 +139,14 @@ static bool try_step(struct store *store, const char *statements, struct error *
 }
 
 /* A long question may stand in the way of a change; others must not wait behind that change. */
-static bool run_step(struct store *store, const char *statements, int64_t version, int64_t oldest,
-                     struct error *error) {
+static bool run_step(struct store *store, const char *statements, const char *more, int64_t version,
+                     int64_t oldest, struct error *error) {
     struct error reason = {0};
     const struct store_schema before = store->schema;
     store->schema.version = version;
     store->schema.oldest = oldest;
     for (int i = 0; i < TRIES; i++) {
-        if (try_step(store, statements, &reason))
+        if (try_step(store, statements, more, &reason))
             return true;
         if (reason.code != ERROR_BUSY || postgres_of(store)->session.lost)
             break;
@@ -146,8 +161,8 @@ static bool run_step(struct store *store, const char *statements, int64_t versio
 static bool widen(struct store *store, struct error *error) {
     for (const struct upgrade *one = postgres_upgrades; one->version; one++)
         if (one->version > store->schema.version &&
-            !run_step(store, one->widen ? one->widen : "", one->version, store->schema.oldest,
-                      error))
+            !run_step(store, one->widen ? one->widen : "", one->too, one->version,
+                      store->schema.oldest, error))
             return false;
     return true;
 }
@@ -214,7 +229,7 @@ static bool narrow(struct store *store, struct error *error) {
             store->schema.waits = one->version;
         if (older != NO)
             return older == YES;
-        if (!run_step(store, one->narrow, store->schema.version, one->version, error))
+        if (!run_step(store, one->narrow, NULL, store->schema.version, one->version, error))
             return false;
     }
     return true;

@@ -16,6 +16,7 @@ enum { SCHEMA_FIRST = 6 }; /* the first that was released; tables as in a file o
 struct upgrade {
     int version;                /* that it leads to; 0: the end of the list */
     const char *widen, *narrow; /* statements; NULL: none */
+    const char *too;            /* more of `widen`; NULL: none */
     const char *index;          /* CREATE INDEX CONCURRENTLY IF NOT EXISTS …; NULL: none */
 };
 

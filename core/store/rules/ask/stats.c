@@ -9,34 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_MAX 10000  /* a count in the list of definitions goes no further */
+#define FEW_MAX 10000    /* dead and suspended jobs, and incidents, are counted no further */
+#define DUE_MAX 50000    /* … and what has no counter of its own as long as there are fewer */
 #define LEVELS_MAX 10000 /* streams and ranks whose oldest job is looked for one by one */
 
 /* The states are those of a list of jobs (JOBS_STATE in job/question.h). A job whose date has come
  * is ready, also before an executor has promoted it. A job behind a running lane waits, also before
- * it is parked. */
+ * it is parked. Both must be looked for, and are so among DUE_MAX jobs: of a longer queue those
+ * that nobody has met yet count where they stand. */
 
-/* How many jobs of each stream are where: tables in the order of their streams. */
-#define STATS_PLACES                                                                               \
-    "SELECT stream, 'ready' AS state, count(*) AS count, sum(CASE WHEN lane IN (SELECT id FROM "   \
-    "lane) THEN 1 ELSE 0 END)"                                                                     \
-    " FROM ready GROUP BY stream"                                                                  \
-    " UNION ALL SELECT stream, 'suspended', count(*), 0 FROM job WHERE suspended<>0 AND retries>0" \
-    " AND id NOT IN (SELECT id FROM locks) GROUP BY stream"                                        \
-    " UNION ALL SELECT stream, 'dead', count(*), 0 FROM job WHERE retries=0"                       \
-    " AND id NOT IN (SELECT id FROM locks) GROUP BY stream"
+#define TEXT_OF(number) #number
+#define AT_MOST(number) " LIMIT " TEXT_OF(number)
+#define UNLOCKED " AND id NOT IN (SELECT id FROM locks)"
+#define BEHIND_LANE "lane IN (SELECT id FROM lane)"
 
-#define FREE_LANE "(lane IS NULL OR lane NOT IN (SELECT id FROM lane))"
-
-/* Tables in another order: to be counted row by row, for to sort millions takes the memory of them
- * all. */
-static const char *const stats_scans[][2] = {
-    {"SELECT stream FROM timer WHERE due>?1", "scheduled"},
-    {"SELECT stream FROM timer WHERE due<=?1 AND " FREE_LANE, "ready"},
-    {"SELECT stream FROM timer WHERE due<=?1 AND NOT " FREE_LANE, "waiting"},
-    {"SELECT stream FROM parked WHERE CAST(?1 AS BIGINT) IS NOT NULL", "waiting"},
-    {"SELECT stream FROM locks WHERE CAST(?1 AS BIGINT) IS NOT NULL", "locked"}};
-#define SCANS (sizeof stats_scans / sizeof *stats_scans)
+/* A row for each job that is looked for: its stream, and 1 if its lane runs. */
+static const struct {
+    const char *sql, *from, *to,
+        *behind; /* it counts no more in `from`, but in one of the others */
+} stats_looks[] = {
+    {"SELECT stream, CASE WHEN " BEHIND_LANE
+     " THEN 1 ELSE 0 END FROM timer WHERE due<=?1" AT_MOST(DUE_MAX),
+     "scheduled", "ready", "waiting"},
+    {"SELECT stream, 1 FROM ready WHERE " BEHIND_LANE " AND CAST(?1 AS BIGINT) IS NOT NULL",
+     "ready", NULL, "waiting"},
+    {"SELECT stream, 0 FROM locks WHERE CAST(?1 AS BIGINT) IS NOT NULL", NULL, "locked", NULL},
+    {"SELECT stream, 0 FROM job WHERE suspended<>0 AND retries>0 AND CAST(?1 AS BIGINT) IS NOT"
+     " NULL" UNLOCKED AT_MOST(FEW_MAX),
+     NULL, "suspended", NULL},
+    {"SELECT stream, 0 FROM job WHERE retries=0 AND CAST(?1 AS BIGINT) IS NOT NULL" UNLOCKED
+         AT_MOST(FEW_MAX),
+     NULL, "dead", NULL}};
+enum { LOOK_TIMER, LOOK_READY, LOOKS = sizeof stats_looks / sizeof *stats_looks };
 
 static const char *const stats_states[] = {"ready",   "scheduled", "locked",
                                            "waiting", "suspended", "dead"};
@@ -49,15 +53,15 @@ static json_t *stats_zero(void) {
     return counts;
 }
 
-static void stats_add(json_t *counts, const char *state, int64_t count, int64_t max) {
+static void stats_add(json_t *counts, const char *state, int64_t count) {
     int64_t sum = json_integer_value(json_object_get(counts, state)) + count;
-    json_put(counts, state, json_integer(max && sum > max ? max : sum));
+    if (count)
+        json_put(counts, state, json_integer(sum));
 }
 
-/* { definition id as text = counts }, and the sum of all, if somebody wants it. */
+/* { definition id as text = counts }, and the sum of all. */
 struct places {
     json_t *by_definition, *total;
-    int64_t max; /* a count goes no further; 0: as far as there is */
     time_ms now;
 };
 
@@ -65,64 +69,98 @@ struct places {
 static void places_add(const struct places *places, const struct catalog_stream *stream,
                        const char *state, int64_t count) {
     char key[32];
-    if (places->total)
-        stats_add(places->total, state, count, 0);
+    if (!state)
+        return;
+    stats_add(places->total, state, count);
     if (!stream)
         return;
     snprintf(key, sizeof key, "%lld", (long long)stream->definition->id);
     if (!json_object_get(places->by_definition, key))
         json_put(places->by_definition, key, stats_zero());
-    stats_add(json_object_get(places->by_definition, key), state, count, places->max);
+    stats_add(json_object_get(places->by_definition, key), state, count);
 }
 
-static bool places_group(const struct places *places, struct store *store, struct error *error) {
-    struct row *rows = db_query(&store->db, error, STATS_PLACES, "");
+/* What is counted as it moves. */
+static bool places_read(const struct places *places, struct store *store, struct error *error) {
+    struct row *rows = db_query(&store->db, error,
+                                "SELECT stream, CAST(sum(ready) AS BIGINT),"
+                                " CAST(sum(timer) AS BIGINT), CAST(sum(parked) AS BIGINT)"
+                                " FROM occupancy GROUP BY stream",
+                                "");
     enum answer step = rows ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         const struct catalog_stream *stream = catalog_stream(&store->catalog, row_int(rows, 0));
-        int64_t waiting = row_int(rows, 3);
-        places_add(places, stream, row_text(rows, 1), row_int(rows, 2) - waiting);
-        places_add(places, stream, "waiting", waiting);
+        places_add(places, stream, "ready", row_int(rows, 1));
+        places_add(places, stream, "scheduled", row_int(rows, 2));
+        places_add(places, stream, "waiting", row_int(rows, 3));
     }
     return step == NO;
 }
 
-/* `counts`: one for each stream, zero, and one behind them. */
-static bool places_scan(const struct places *places, struct store *store, const char *sql,
-                        const char *state, int64_t *counts, struct error *error) {
+/* Of a stream, or of all that nobody knows: what a look has found, and so many behind lanes. */
+struct looked {
+    int64_t all, behind;
+};
+
+static void places_move(const struct places *places, const struct catalog_stream *stream, int look,
+                        const struct looked *found) {
+    places_add(places, stream, stats_looks[look].from, -found->all);
+    places_add(places, stream, stats_looks[look].to, found->all - found->behind);
+    places_add(places, stream, stats_looks[look].behind, found->behind);
+}
+
+/* `found`: one for each stream, zero, and one behind them. */
+static bool look_read(const struct places *places, struct store *store, int look,
+                      struct looked *found, struct error *error) {
     const struct catalog *catalog = &store->catalog;
-    struct row *rows = db_query(&store->db, error, sql, "i", places->now);
+    struct row *rows = db_query(&store->db, error, stats_looks[look].sql, "i", places->now);
     enum answer step = rows ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         const struct catalog_stream *stream = catalog_stream(catalog, row_int(rows, 0));
-        counts[stream ? (size_t)(stream - catalog->streams) : catalog->stream_count]++;
+        struct looked *one =
+            &found[stream ? (size_t)(stream - catalog->streams) : catalog->stream_count];
+        one->all++;
+        one->behind += row_int(rows, 1);
     }
     for (size_t i = 0; step == NO && i <= catalog->stream_count; i++)
-        if (counts[i])
-            places_add(places, i < catalog->stream_count ? &catalog->streams[i] : NULL, state,
-                       counts[i]);
+        if (found[i].all)
+            places_move(places, i < catalog->stream_count ? &catalog->streams[i] : NULL, look,
+                        &found[i]);
     return step == NO;
 }
 
-static bool places_scans(const struct places *places, struct store *store, struct error *error) {
+/* A long queue is not read to see whose lane runs. */
+static bool look_fits(const struct places *places, int look) {
+    return look != LOOK_READY ||
+           json_integer_value(json_object_get(places->total, "ready")) <= DUE_MAX;
+}
+
+/* Queues are looked at before what stands in them is moved. */
+static bool places_looks(const struct places *places, struct store *store, struct error *error) {
     bool done = true;
-    for (size_t i = 0; done && i < SCANS; i++) {
-        int64_t *counts = calloc(store->catalog.stream_count + 1, sizeof *counts);
-        done = counts
-                   ? places_scan(places, store, stats_scans[i][0], stats_scans[i][1], counts, error)
-                   : db_no_memory(&store->db, error);
-        free(counts);
+    for (int look = LOOKS - 1; done && look >= 0; look--) {
+        struct looked *found = calloc(store->catalog.stream_count + 1, sizeof *found);
+        done = found ? !look_fits(places, look) || look_read(places, store, look, found, error)
+                     : db_no_memory(&store->db, error);
+        free(found);
     }
     return done;
 }
 
-/* Of all definitions; `total` may be NULL. NULL: error. */
-static json_t *stats_places(struct store *store, json_t *total, int64_t max, time_ms now,
-                            struct error *error) {
-    struct places places = {json_object(), total, max, now};
+/* Of all definitions. NULL: error. */
+static json_t *stats_places(struct store *store, json_t *total, time_ms now, struct error *error) {
+    struct places places = {json_object(), total, now};
     return json_kept(places.by_definition, places.by_definition &&
-                                               places_group(&places, store, error) &&
-                                               places_scans(&places, store, error));
+                                               places_read(&places, store, error) &&
+                                               places_looks(&places, store, error));
+}
+
+/* What there is of a definition in an object by their ids; else `nothing`: a new reference. */
+static json_t *stats_of(const json_t *all, int64_t definition, json_t *(*nothing)(void)) {
+    char key[32];
+    snprintf(key, sizeof key, "%lld", (long long)definition);
+    json_t *found = json_object_get(all, key);
+    return found ? json_incref(found) : nothing();
 }
 
 /* ---- definitions ---- */
@@ -269,40 +307,47 @@ json_t *store_definitions(struct store *store, const json_t *filters, const stru
                           time_ms now, struct error *error) {
     bool own = false;
     size_t index = 0;
-    json_t *definition = NULL, *places = NULL, *list = NULL;
+    json_t *definition = NULL, *places = NULL, *list = NULL, *total = NULL;
     if (!look_begin(store, &own, error))
         return NULL;
     store->db.question = "definitions";
-    if ((places = stats_places(store, NULL, COUNT_MAX, now, error)))
+    if ((total = stats_zero()) && (places = stats_places(store, total, now, error)))
         list = definitions_list(store, filters, page, error);
     look_end(store, own);
-    json_array_foreach(list, index, definition) {
-        char key[32];
-        snprintf(key, sizeof key, "%lld",
-                 (long long)json_integer_value(json_object_get(definition, "id")));
-        json_t *counts = json_object_get(places, key);
-        json_put(definition, "counts", counts ? json_incref(counts) : stats_zero());
-    }
+    json_decref(total);
+    json_array_foreach(list, index, definition)
+        json_put(definition, "counts", stats_of(places, json_int(definition, "id"), stats_zero));
     json_decref(places);
     return list;
 }
 
 /* ---- the whole store ---- */
 
-/* { name = sum } of a definition, 0: of all. */
-static json_t *stats_metrics(struct store *store, int64_t definition, struct error *error) {
+static json_t *metrics_zero(void) {
     json_t *metrics = json_object();
     for (int i = 0; metrics && i < METRIC_COUNT; i++)
         json_put(metrics, metric_name((enum metric)i), json_integer(0));
-    struct row *rows = db_query(
-        &store->db, error, "SELECT name, sum(value) FROM metric WHERE definition=?1 GROUP BY name",
-        "i", definition);
-    enum answer step = rows && metrics ? YES : FAILED;
-    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
-        if (row_int32(rows, 0) >= 0 && row_int32(rows, 0) < METRIC_COUNT)
-            json_put(metrics, metric_name((enum metric)row_int32(rows, 0)),
-                     json_integer(row_int(rows, 1)));
-    return json_kept(metrics, step == NO);
+    return metrics;
+}
+
+/* { definition id as text = { name = sum } }, 0: of all. */
+static json_t *stats_metrics(struct store *store, struct error *error) {
+    json_t *all = json_object();
+    struct row *rows = db_query(&store->db, error,
+                                "SELECT definition, name, CAST(sum(value) AS BIGINT) FROM metric"
+                                " GROUP BY definition, name",
+                                "");
+    enum answer step = rows && all ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
+        char key[32];
+        snprintf(key, sizeof key, "%lld", (long long)row_int(rows, 0));
+        if (!json_object_get(all, key))
+            json_put(all, key, metrics_zero());
+        if (row_int32(rows, 1) >= 0 && row_int32(rows, 1) < METRIC_COUNT)
+            json_put(json_object_get(all, key), metric_name((enum metric)row_int32(rows, 1)),
+                     json_integer(row_int(rows, 2)));
+    }
+    return json_kept(all, step == NO);
 }
 
 /* Unlike json_put: no value is a failure. */
@@ -310,18 +355,15 @@ static bool stats_put(json_t *stats, const char *key, json_t *value) {
     return value && json_put(stats, key, value);
 }
 
-static json_t *stats_definitions(struct store *store, json_t *places, struct error *error) {
+static json_t *stats_definitions(struct store *store, const json_t *places, const json_t *metrics) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < store->catalog.definition_count; i++) {
         const struct catalog_definition *definition = &store->catalog.definitions[i];
-        char key[32];
-        snprintf(key, sizeof key, "%lld", (long long)definition->id);
-        json_t *counts = json_object_get(places, key);
         json_t *object = json_object();
-        if (!stats_put(object, "metrics", stats_metrics(store, definition->id, error)) ||
+        if (!stats_put(object, "metrics", stats_of(metrics, definition->id, metrics_zero)) ||
             !json_put(object, "id", json_integer(definition->id)) ||
             !json_put_text(object, "name", definition->name) ||
-            !json_put(object, "counts", counts ? json_incref(counts) : stats_zero()) ||
+            !stats_put(object, "counts", stats_of(places, definition->id, stats_zero)) ||
             json_array_append(list, object) != 0) {
             json_decref(object);
             json_decref(list);
@@ -393,33 +435,30 @@ static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct
            json_put(stats, "oldest_ready_age", oldest == TIME_NONE ? NULL : json_real(age));
 }
 
-/* Every job is counted. */
-static json_t *stats_places_whole(struct store *store, json_t *total, time_ms now,
-                                  struct error *error) {
-    json_t *places =
-        look_whole(store, true, error) ? stats_places(store, total, 0, now, error) : NULL;
-    return json_kept(places, places && look_whole(store, false, error));
-}
-
 static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
     int64_t incidents = 0;
     json_t *total = stats_zero();
     bool done = stats_put(stats, "jobs", total);
-    json_t *places = done ? stats_places_whole(store, total, now, error) : NULL;
-    done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
+    json_t *places = done ? stats_places(store, total, now, error) : NULL;
+    json_t *metrics = places ? stats_metrics(store, error) : NULL;
+    done = metrics && stats_put(stats, "definitions", stats_definitions(store, places, metrics)) &&
+           stats_put(stats, "metrics", stats_of(metrics, 0, metrics_zero)) &&
            stats_oldest(store, stats, now, error) &&
            db_value(&store->db, error, &incidents,
-                    "SELECT count(*) FROM incident WHERE ended IS NULL", "") != FAILED;
+                    "SELECT count(*) FROM (SELECT 1 FROM incident WHERE ended IS NULL" AT_MOST(
+                        FEW_MAX) ") AS open",
+                    "") != FAILED;
     int64_t stuck = 0;
-    done = done && db_value(&store->db, error, &stuck,
-                            "SELECT count(*) FROM incident WHERE ended IS NULL"
-                            " AND type='" INCIDENT_INSTANCE_STUCK "' AND cause IS NULL",
-                            "") != FAILED;
+    done = done &&
+           db_value(&store->db, error, &stuck,
+                    "SELECT count(*) FROM incident WHERE ended IS NULL"
+                    " AND job IS NULL AND type='" INCIDENT_INSTANCE_STUCK "' AND cause IS NULL",
+                    "") != FAILED;
     done = done && json_put(stats, "open_incidents", json_integer(incidents)) &&
            json_put(stats, "stuck_instances", json_integer(stuck)) &&
-           stats_census(store, stats, now, error) &&
-           stats_put(stats, "metrics", stats_metrics(store, 0, error));
+           stats_census(store, stats, now, error);
     json_decref(places);
+    json_decref(metrics);
     return done;
 }
 

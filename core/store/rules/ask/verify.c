@@ -11,6 +11,12 @@
     "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \
     " AND NOT EXISTS(SELECT 1 FROM meta WHERE key='sweep_to')"
 
+/* What the counters say of each stream, less what is there. */
+#define THERE(table, counts) " UNION ALL SELECT stream, " counts " FROM " table " GROUP BY stream"
+#define OCCUPANCY_LESS                                                                             \
+    "SELECT stream, ready, timer, parked FROM occupancy" THERE("ready", "-count(*), 0, 0")         \
+        THERE("timer", "0, -count(*), 0") THERE("parked", "0, 0, -count(*)")
+
 static const struct verify_rule rules[] = {
     {"SELECT id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked UNION ALL SELECT id FROM locks) AS p GROUP BY id HAVING count(*)>1"
@@ -130,6 +136,11 @@ static const struct verify_rule rules[] = {
      " JOIN stream s ON s.id=j.stream WHERE s.definition=b.definition AND j.lane=b.lane"
      "  AND j.retries>0) LIMIT 100",
      "lane", "counts its backlog wrong"},
+    {"SELECT d.name FROM (" OCCUPANCY_LESS ") o LEFT JOIN stream s ON s.id=o.stream"
+     " LEFT JOIN definition d ON d.id=s.definition"
+     " GROUP BY o.stream, d.name HAVING sum(o.ready)<>0 OR sum(o.timer)<>0 OR sum(o.parked)<>0"
+     " LIMIT 100",
+     "definition", "does not count right where its jobs wait"},
     {"SELECT b.id FROM batch b LEFT JOIN (SELECT j.batch AS id, count(*) AS open,"
      " sum(CASE WHEN j.retries=0 THEN 1 ELSE 0 END) AS failed FROM live j JOIN stream s ON "
      "s.id=j.stream"

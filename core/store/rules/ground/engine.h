@@ -53,8 +53,9 @@ struct store_sql {
         *unserved; /* Ends incidents of type ?4 but for the definitions in the JSON array ?1. */
     const char *waiting; /* The cycle of job ?1 with its schedule, but for the payload. */
     const char *row, *row_placeless; /* ROW_PLACE of the job ?1, from `live`, and from `job` */
-    const char *put_note;            /* Keeps the text ?2 under the key ?1. */
-    const char *get_note;            /* The text under the key ?1. */
+    const char *occupancy_fold; /* Adds up the counters of sessions that are gone. NULL: none */
+    const char *put_note;       /* Keeps the text ?2 under the key ?1. */
+    const char *get_note;       /* The text under the key ?1. */
     const char *drop_note;
     const char *payload_fits; /* CASE WHEN the payload of the job `j` can be searched */
     const char *whole; /* ?1 "on": what comes reads whole tables, until "off". NULL: all the same */

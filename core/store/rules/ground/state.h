@@ -211,6 +211,19 @@ struct parked_lanes {
     uint64_t bits[(1 << PARKED_BITS) / 64];
 };
 
+/* How the open transaction has moved jobs, by stream; see occupancy.h. */
+enum occupied { OCCUPIED_READY, OCCUPIED_TIMER, OCCUPIED_PARKED, OCCUPIED_PLACES };
+struct occupied_stream {
+    int64_t stream, moved[OCCUPIED_PLACES];
+};
+struct occupancy {
+    struct occupied_stream *list; /* by stream */
+    size_t count, last;           /* last: the one that was moved last */
+    bool failed;                  /* no memory */
+    int64_t seen, from, to;       /* jobs of these ids were written, all of this stream */
+    time_ms fold;                 /* when the rows of sessions are looked through again */
+};
+
 /* Jobs that may have killed a machine, as last read; see suspects.h. */
 struct suspects {
     int64_t version; /* of meta.executors; 0: to be read */
@@ -270,6 +283,7 @@ struct store {
     struct prelock prelock;
     struct rows_ahead ahead;
     struct marks marks;
+    struct occupancy occupancy;
     struct releases *releases; /* NULL: one by one */
     struct tally tally;
     struct filling filling;

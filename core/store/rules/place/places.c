@@ -3,6 +3,7 @@
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/limit.h"
+#include "store/rules/place/occupancy.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/spared.h"
 
@@ -23,6 +24,7 @@ static struct place_key row_key(const struct job_row *row) {
 static bool place_ready(struct store *store, const struct job_row *row, struct error *error) {
     const struct place_key key = row_key(row);
     place_ready_later(store, &key);
+    occupancy_move(store, OCCUPIED_READY, key.stream, 1);
     return db_run(&store->db, error,
                   "INSERT INTO ready(stream, rank, place, id, lane, plain)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
@@ -32,22 +34,29 @@ static bool place_ready(struct store *store, const struct job_row *row, struct e
 static bool place_timer(struct store *store, const struct job_row *row, struct error *error) {
     ring_note(&store->ring, row->stream, row->priority);
     store->timer = TIME_NONE;
+    occupancy_move(store, OCCUPIED_TIMER, row->stream, 1);
     return db_run(&store->db, error,
                   "INSERT INTO timer(due, id, stream, rank, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", row->due, row->id, row->stream, ~row->priority, row->lane);
 }
 
 bool place_take(struct store *store, const struct place_key *key, struct error *error) {
-    return db_run(&store->db, error,
-                  "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4", "iiii",
-                  key->stream, key->rank, key->place, key->id);
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4", "iiii",
+                key->stream, key->rank, key->place, key->id))
+        return false;
+    occupancy_changed(store, OCCUPIED_READY, key->stream, -1);
+    return true;
 }
 
 bool place_take_parked(struct store *store, const struct place_key *key, struct error *error) {
-    return db_run(&store->db, error,
-                  "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
-                  " AND id=?5",
-                  "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
+    if (!db_run(&store->db, error,
+                "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
+                " AND id=?5",
+                "iiiii", key->lane, key->stream, key->rank, key->place, key->id))
+        return false;
+    occupancy_changed(store, OCCUPIED_PARKED, key->stream, -1);
+    return true;
 }
 
 static bool row_waits(const struct job_row *row, time_ms now) {
@@ -83,8 +92,11 @@ void place_back_later(struct store *store, const struct job_row *row) {
 
 static bool timer_delete(struct store *store, const struct job_row *row, struct error *error) {
     store->timer = TIME_NONE;
-    return db_run(&store->db, error, "DELETE FROM timer WHERE due=?1 AND id=?2", "ii", row->due,
-                  row->id);
+    if (!db_run(&store->db, error, "DELETE FROM timer WHERE due=?1 AND id=?2", "ii", row->due,
+                row->id))
+        return false;
+    occupancy_changed(store, OCCUPIED_TIMER, row->stream, -1);
+    return true;
 }
 
 bool place_remove(struct store *store, const struct job_row *row, struct error *error) {
@@ -100,6 +112,7 @@ bool place_remove(struct store *store, const struct job_row *row, struct error *
 
 bool place_due_row(struct store *store, const struct job_row *row, struct error *error) {
     store->placed++;
+    occupancy_move(store, OCCUPIED_READY, row->stream, 1);
     return timer_delete(store, row, error) &&
            db_run(&store->db, error,
                   "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
@@ -149,19 +162,27 @@ static bool released_ready(struct store *store, int64_t from, int64_t to, bool b
                   from, to, now);
 }
 
+static bool released_timers(struct store *store, int64_t from, int64_t to, time_ms now,
+                            struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO timer(due, id, stream, rank, lane)"
+                  " SELECT due, id, stream, ~priority, nullif(lane, 0) FROM job"
+                  " WHERE id>?1 AND id<=?2 AND due>?3 ORDER BY 1, 2",
+                  "iii", from, to, now) &&
+           occupancy_released(store, from, to, now, OCCUPIED_TIMER, error);
+}
+
 bool place_released(struct store *store, int64_t from, int64_t to, bool bare, time_ms now,
                     struct error *error) {
     store->ring.everybody = true;
     store->timer = TIME_NONE;
     capacity_blind(store);
     store->placed += to - from;
-    return released_ready(store, from, to, bare, now, error) &&
-           (bare || db_changes(&store->db) == to - from ||
-            db_run(&store->db, error,
-                   "INSERT INTO timer(due, id, stream, rank, lane)"
-                   " SELECT due, id, stream, ~priority, nullif(lane, 0) FROM job"
-                   " WHERE id>?1 AND id<=?2 AND due>?3 ORDER BY 1, 2",
-                   "iii", from, to, now));
+    if (!released_ready(store, from, to, bare, now, error))
+        return false;
+    const bool all = bare || db_changes(&store->db) == to - from;
+    return occupancy_released(store, from, to, now, OCCUPIED_READY, error) &&
+           (all || released_timers(store, from, to, now, error));
 }
 
 /* ---- locked, limited ---- */
@@ -190,11 +211,20 @@ bool place_unlock_job(struct store *store, int64_t id, struct error *error) {
 }
 
 bool place_drop(struct store *store, int64_t id, struct error *error) {
+    static const char *const sql[] = {
+        [OCCUPIED_READY] = "DELETE FROM ready WHERE id=?1 RETURNING stream",
+        [OCCUPIED_TIMER] = "DELETE FROM timer WHERE id=?1 RETURNING stream",
+        [OCCUPIED_PARKED] = "DELETE FROM parked WHERE id=?1 RETURNING stream"};
+    bool done = place_unlock_job(store, id, error);
     store->timer = TIME_NONE;
-    return place_unlock_job(store, id, error) &&
-           db_run(&store->db, error, "DELETE FROM ready WHERE id=?1", "i", id) &&
-           db_run(&store->db, error, "DELETE FROM timer WHERE id=?1", "i", id) &&
-           db_run(&store->db, error, "DELETE FROM parked WHERE id=?1", "i", id);
+    for (int place = OCCUPIED_READY; done && place < OCCUPIED_PLACES; place++) {
+        int64_t stream = 0;
+        enum answer left = db_value(&store->db, error, &stream, sql[place], "i", id);
+        if (left == YES)
+            occupancy_move(store, (enum occupied)place, stream, -1);
+        done = left != FAILED;
+    }
+    return done;
 }
 
 bool place_edited(struct store *store, int64_t id, struct error *error) {
@@ -334,11 +364,14 @@ bool place_insist(struct store *store, int64_t lane, int64_t token, bool insists
 static bool lane_show(struct store *store, const struct place_key *key, struct error *error) {
     place_ready_later(store, key);
     CRASH_POINT("lane_shown");
-    return place_take_parked(store, key, error) &&
-           db_run(&store->db, error,
-                  "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)"
-                  " ON CONFLICT DO NOTHING",
-                  "iiiii", key->stream, key->rank, key->place, key->id, key->lane);
+    if (!place_take_parked(store, key, error) ||
+        !db_run(&store->db, error,
+                "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)"
+                " ON CONFLICT DO NOTHING",
+                "iiiii", key->stream, key->rank, key->place, key->id, key->lane))
+        return false;
+    occupancy_changed(store, OCCUPIED_READY, key->stream, 1);
+    return true;
 }
 
 /* The first row behind (stream, rank). The search for a row value begins at

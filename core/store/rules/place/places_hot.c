@@ -3,13 +3,15 @@
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/limit.h"
+#include "store/rules/place/occupancy.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/places.h"
 
 /* ---- ready, timer, parked ---- */
 
 bool place_due(struct store *store, time_ms due, int64_t id, int *count, struct error *error) {
-    if (!db_run(&store->db, error,
+    if (!occupancy_due(store, due, id, error) ||
+        !db_run(&store->db, error,
                 "INSERT INTO ready(stream, rank, place, id, lane)"
                 " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<=(?1, ?2)",
                 "ii", due, id))
@@ -40,6 +42,7 @@ static bool take_between(struct store *store, const struct place_key *first,
                 first->stream, last->rank, last->place, last->id))
         return false;
     *gone += db_changes(&store->db);
+    occupancy_move(store, OCCUPIED_READY, first->stream, -*gone);
     return true;
 }
 
@@ -52,6 +55,7 @@ bool place_take_run(struct store *store, const struct place_key *first,
                        " AND id BETWEEN ?4 AND ?5",
                        "iiiii", first->stream, first->rank, first->place, first->id, last->id);
     *gone = db_changes(&store->db);
+    occupancy_move(store, OCCUPIED_READY, first->stream, -*gone);
     return done;
 }
 
@@ -63,6 +67,7 @@ bool place_take_parked_run(struct store *store, const struct place_key *first,
                        "iiiiiii", first->lane, first->stream, first->rank, first->place, first->id,
                        last->place, last->id);
     *gone = db_changes(&store->db);
+    occupancy_move(store, OCCUPIED_PARKED, first->stream, -*gone);
     return done;
 }
 
@@ -71,8 +76,10 @@ bool place_park(struct store *store, const struct place_key *key, struct error *
         return false;
     CRASH_POINT("acquire_unparked");
     parked_lanes_add(store, key->lane);
-    return !db_changes(&store->db) || /* it is gone: another schedule's run has replaced it */
-           db_run(&store->db, error,
+    if (!db_changes(&store->db))
+        return true; /* it is gone: another schedule's run has replaced it */
+    occupancy_move(store, OCCUPIED_PARKED, key->stream, 1);
+    return db_run(&store->db, error,
                   "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
 }
@@ -91,6 +98,8 @@ bool place_park_run(struct store *store, const struct place_key *first,
                 db_run(&store->db, error, "DELETE" READY_RUN, "iiiiii", first->stream, first->rank,
                        first->place, first->id, last->place, last->id);
     *gone = db_changes(&store->db);
+    occupancy_move(store, OCCUPIED_READY, first->stream, -*gone);
+    occupancy_move(store, OCCUPIED_PARKED, first->stream, *gone);
     return done;
 }
 

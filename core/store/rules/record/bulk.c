@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/place/cursor.h"
+#include "store/rules/place/occupancy.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
@@ -129,6 +130,8 @@ static bool flush_jobs(struct store *store, struct error *error) {
     bool is_short = true;
     for (size_t i = 0; is_short && i < bulk->count; i++)
         is_short = row_is_short(bulk->rows[i].job);
+    for (size_t i = 0; store->intake && i < bulk->count; i++)
+        occupancy_written(store, bulk->rows[i].job->stream, bulk->rows[i].job->id);
     bulk->from = 0;
     bulk->to = bulk->count;
     return bulk_write(store, bulk, is_short ? BULK_JOBS_SHORT : BULK_JOBS, error);
@@ -176,6 +179,9 @@ static bool flush_kind(struct store *store, enum kind kind, enum bulk_kind table
         bulk->to++;
     if (bulk->from < bulk->to && kind == KIND_TIMER)
         store->timer = TIME_NONE;
+    for (size_t i = bulk->from; kind != KIND_LOCKED && i < bulk->to; i++)
+        occupancy_move(store, kind == KIND_TIMER ? OCCUPIED_TIMER : OCCUPIED_READY,
+                       bulk->rows[i].job->stream, 1);
     return bulk->from == bulk->to || bulk_write(store, bulk, table, error);
 }
 

@@ -3,6 +3,7 @@
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/job/locks.h"
 #include "store/rules/job/stuck.h"
+#include "store/rules/place/occupancy.h"
 #include "store/rules/place/suspects.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
@@ -120,7 +121,7 @@ bool work_renew(struct store *store, time_ms now, time_ms lease, struct error *e
            db_run(&store->db, error,
                   "UPDATE executor SET lease=?2, seen=?3, lease_boot=?4 WHERE id=?1", "iiiT",
                   store->self.id, now + lease, now, lease_boot(store->self.steady, lease)) &&
-           CRASH_POINT("lease_renewed");
+           CRASH_POINT("lease_renewed") && occupancy_fold(store, now, error);
     if (!unit_end(store, own, done, error))
         return false;
     store->self.lease = lease;

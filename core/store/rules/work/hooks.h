@@ -13,6 +13,7 @@
 #include "store/rules/ground/frames.h"
 #include "store/rules/job/tally.h"
 #include "store/rules/place/mark.h"
+#include "store/rules/place/occupancy.h"
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
@@ -24,7 +25,8 @@
 #define TXN_HOOKS(...)                                                                             \
     {&catalog_hook, &fleet_hook, &frames_hook, &bodies_hook, &tell_hook, &batch_hook, &releases_hook,            \
      &marks_hook, &bulk_hook, &unit_rows_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, \
-     &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &lasting_hook, NULL}
+     &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &occupancy_hook,     \
+     &lasting_hook, NULL}
 /* clang-format on */
 
 #endif

@@ -255,6 +255,7 @@ void sqlite_close(struct store *store) {
     bulk_clear(&store->failures);
     bulk_clear(&store->keys);
     lasting_clear(&store->lasting);
+    occupancy_clear(store);
     gate_close(&sqlite_of(store)->gate);
     gather_clear(&sqlite_of(store)->writes);
     gather_clear(&sqlite_of(store)->reads);

@@ -318,7 +318,8 @@ static void plans(struct contract *c) {
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
     EXPECT(run(
-        c, "TRUNCATE job, ready, timer, parked, locked, lock_page, lane, limited, ended, attempt,"
+        c, "TRUNCATE job, ready, timer, parked, occupancy, locked, lock_page, lane, limited, "
+           "ended, attempt,"
            " incident, unique_key, line, snooze,"
            " instance, subscription, user_task, searched, large_value, past, trail, operation"));
     EXPECT(run(c, "ANALYZE"));

@@ -101,7 +101,10 @@ static void locked_by_others(struct contract *c) {
     int64_t after = turn(c, PAGE);
     store_close(other); /* gives them back */
     EXPECT(make(c, 0, (struct job){0}));
-    EXPECT(db_execute(&c->store->db, "DELETE FROM ready WHERE rank=~100", &c->error));
+    EXPECT(db_execute(&c->store->db,
+                      "DELETE FROM ready WHERE rank=~100; UPDATE occupancy SET ready="
+                      "(SELECT count(*) FROM ready r WHERE r.stream=occupancy.stream)",
+                      &c->error));
     EXPECT(db_execute(&c->store->db, "DELETE FROM job WHERE priority=100", &c->error));
     int64_t before = turn(c, PAGE);
     SAME(before, after);

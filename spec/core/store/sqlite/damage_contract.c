@@ -173,13 +173,15 @@ static void misplaced(struct contract *c) {
     struct store *store = store_open(url, STORE_READ, &c->settings, &c->error);
     json_t *found = store_verify(store, NULL, &c->error);
     store_close(store);
-    EXPECT(json_array_size(found) == 3);
+    EXPECT(json_array_size(found) == 4);
     EXPECT(strcmp(json_string_value(json_array_get(found, 0)), "job 6 is in more than one place") ==
            0);
     EXPECT(strcmp(json_string_value(json_array_get(found, 1)),
                   "job 5 is in no place, or not where its row says") == 0);
     EXPECT(strcmp(json_string_value(json_array_get(found, 2)),
                   "job 7 waits or runs but has no row") == 0);
+    EXPECT(strcmp(json_string_value(json_array_get(found, 3)),
+                  "definition work does not count right where its jobs wait") == 0);
     json_decref(found);
 }
 

@@ -4,7 +4,7 @@ local source = require "spec.support.source"
 -- What SQL has a form of its own for, and the functions that the schema of a store has.
 local FORMS = { "any", "array", "bit", "cast", "coalesce", "exists", "extract", "from", "known",
   "nullif", "position", "values" }
-local OWN = { "json_group_array", "payload_json", "enqueue", "outbox_place" }
+local OWN = { "json_group_array", "payload_json", "enqueue", "outbox_place", "occupancy_move" }
 
 local function set(list)
   local names = {}
