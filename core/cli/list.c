@@ -14,7 +14,6 @@
 #define LIMIT_DEFAULT 50
 #define LIMIT_MAX 10000
 #define SORT_MAX 64
-#define COUNT_BUDGET 500 /* ms that nobody waits longer for a list */
 #define TITLE_SIZE 32
 
 /* A second value of the same filter makes a list of both. */
@@ -356,13 +355,13 @@ bool list_print(const struct cli *cli, const struct list *list, json_t *rows, in
     return true;
 }
 
-/* How many there are altogether, where the page does not show them all; 0: not known so soon. */
+/* How many there are altogether, where the page does not show them all; 0: too many to count. */
 static int64_t list_total(const struct cli *cli, struct engine *engine, const struct list *list,
                           const json_t *rows) {
     struct error ignored = {0};
     if (cli->json || !list->listing->counted || !list_cut(list, rows))
         return 0;
-    json_object_set_new(list->question, "budget", json_integer(COUNT_BUDGET));
+    json_object_set_new(list->question, "few", json_true());
     json_t *count = engine_ask(engine, ASK_COUNT, list->question, &ignored);
     int64_t total = json_integer_value(count);
     json_decref(count);

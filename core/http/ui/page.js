@@ -396,7 +396,7 @@ const screens = {
     const { after, ...filters } = place.query;
     const [page, numbers] = await Promise.all([
       ask("jobs", { ...filters, after, limit: 50, fields: "id,handler,state,priority,retries,lane,due,created,message" }),
-      perhaps(ask("jobs/count", filters), { count: null })]);
+      counts.jobs > MANY ? { count: null } : perhaps(ask("jobs/count", filters), { count: null })]);
     const list = page.items, without = { ...filters };
     delete without.state;
     $("#filter").value = writeFilter(filters);
@@ -752,6 +752,7 @@ const SCREENS = [["", "Overview", "o"], ["jobs", "Jobs", "j"], ["incidents", "In
   ["batches", "Batches", "b"], ["executors", "Executors", "e"], ["processes", "Processes", "p"], ["tasks", "Tasks", "t"],
   ["history", "History", "h"], ["settings", "Settings", "c"]];
 const PARENT = { job: "jobs", process: "processes", instance: "processes" };
+const MANY = 10000; // jobs in the store: what matches is not counted beyond
 let counts = {}, contents = [], shown = "", paused = false, busy = false;
 
 // An address that somebody has typed may have a per cent sign that stands for nothing.

@@ -17,10 +17,13 @@ static enum answer is_few(struct store *store, const char *sql, const char *stre
     return found == YES && !few ? NO : found;
 }
 
-static bool wants_suspended(const json_t *wanted) {
+static bool wants_state(const json_t *wanted, const char *name) {
     const char *state = json_string_value(json_object_get(wanted, "state"));
-    return (state && strcmp(state, "suspended") == 0) ||
-           json_is_true(json_object_get(wanted, "suspended")) ||
+    return state && strcmp(state, name) == 0;
+}
+
+static bool wants_suspended(const json_t *wanted) {
+    return wants_state(wanted, "suspended") || json_is_true(json_object_get(wanted, "suspended")) ||
            json_object_get(wanted, "suspended_by");
 }
 
@@ -30,6 +33,41 @@ static bool add_suspended(struct store *store, struct query *query, struct error
                error);
     if (few == YES)
         query_add(query, " AND j.id IN (SELECT id FROM job WHERE suspended<>0)");
+    return few != FAILED;
+}
+
+/* Those that run are few, as those are that stand behind their lanes. */
+static bool add_locked(struct query *query) {
+    query_add(query, " AND j.id IN (SELECT id FROM locked)");
+    return true;
+}
+
+#define BEHIND_LANE " WHERE lane IN (SELECT id FROM lane)"
+
+/* A queue is read for those whose lane runs only if one does. */
+static bool add_waiting(struct store *store, struct query *query, struct error *error) {
+    int64_t runs = 0;
+    enum answer few =
+        is_few(store, "SELECT coalesce(sum(parked), 0)<=" FEW " AND ?1 IS NULL FROM occupancy",
+               NULL, error);
+    if (few != YES)
+        return few == NO;
+    if (db_value(&store->db, error, &runs, "SELECT 1 FROM lane LIMIT 1", "") == FAILED)
+        return false;
+    query_add(query, " AND j.id IN (SELECT id FROM parked");
+    if (runs)
+        query_add(query, " UNION ALL SELECT id FROM ready" BEHIND_LANE
+                         " UNION ALL SELECT id FROM timer" BEHIND_LANE);
+    query_add(query, ")");
+    return true;
+}
+
+static bool add_scheduled(struct store *store, struct query *query, struct error *error) {
+    enum answer few =
+        is_few(store, "SELECT coalesce(sum(timer), 0)<=" FEW " AND ?1 IS NULL FROM occupancy", NULL,
+               error);
+    if (few == YES)
+        query_add(query, " AND j.id IN (SELECT id FROM timer)");
     return few != FAILED;
 }
 
@@ -70,8 +108,8 @@ static bool add_streams(struct store *store, struct query *query, const char *st
                                        "SELECT id FROM job WHERE suspended<>0 AND "};
     enum answer few =
         is_few(store,
-               "SELECT " COUNT_OF("ready WHERE " STREAMS) "+" COUNT_OF(
-                   "timer WHERE " STREAMS) "+" COUNT_OF("job WHERE retries=0") "<=" FEW,
+               "SELECT (SELECT coalesce(sum(ready+timer+parked), 0) FROM occupancy WHERE " STREAMS
+               ")+" COUNT_OF("job WHERE retries=0") "<=" FEW,
                streams, error);
     for (size_t i = 0; few == YES && i < sizeof arms / sizeof *arms; i++) {
         query_add(query, i ? " UNION ALL " : " AND j.id IN (");
@@ -90,6 +128,12 @@ bool few_add(struct store *store, struct query *query, const json_t *wanted, str
     char *streams = NULL;
     if (wants_suspended(wanted))
         return add_suspended(store, query, error);
+    if (wants_state(wanted, "locked") || json_is_true(json_object_get(wanted, "locked")))
+        return add_locked(query);
+    if (wants_state(wanted, "waiting"))
+        return add_waiting(store, query, error);
+    if (wants_state(wanted, "scheduled"))
+        return add_scheduled(store, query, error);
     if (!value || json_object_get(wanted, "id") || json_object_get(wanted, "batch"))
         return true;
     bool done = find_streams(store, handler != NULL, value, &streams, error) &&
