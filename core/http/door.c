@@ -171,7 +171,8 @@ static void ask_again(struct door *door, struct exchange *exchange) {
     json_decref(exchange->topics);
     exchange->topics = NULL;
     free(exchange->text);
-    exchange->text = NULL;
+    free(exchange->etag);
+    exchange->text = exchange->etag = NULL;
     exchange->text_length = 0;
     exchange->status = 0;
     on_asked(door, connection_of(exchange), exchange);

@@ -1,10 +1,11 @@
 #include "http/api/call.h"
 #include "base/json.h"
 #include "http/api/parameters.h"
+#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 64 };
+enum { NAMES_MAX = 64, WAIT_MOST = 30 * 60 * 1000 /* ms */ };
 
 static const struct member *find(const struct member *members, const char *name) {
     for (; members->name; members++)
@@ -62,6 +63,17 @@ bool members_check(const json_t *object, const struct member *members, const cha
         if (members->needed && !json_object_get(object, members->name))
             return error_set(error, ERROR_INVALID, "%s: it is missing", members->name);
     return true;
+}
+
+bool call_wait(const json_t *value, time_ms *wait, struct error *error) {
+    struct error why = {0};
+    if (!value || json_is_null(value))
+        return true;
+    if (!json_is_string(value))
+        return json_refuse("wait", value, "a span such as \"PT30S\"", error);
+    if (!span_parse_ms(json_string_value(value), wait, &why))
+        return error_set(error, why.code, "wait: %s", why.text);
+    return *wait <= WAIT_MOST || json_refuse("wait", value, "30 minutes at most", error);
 }
 
 /* ---- the content ---- */

@@ -27,6 +27,9 @@ bool call_answer(struct call *call, int status, json_t *answer, struct error *er
 bool call_answer_text(struct call *call, int status, const char *type, char *text,
                       struct error *error);
 
+/* How long the answer may wait; stays where it is not said. */
+bool call_wait(const json_t *value, time_ms *wait, struct error *error);
+
 /* Refuses keys of an object that are none of the members, and values of another type, and says
  * which are missing. */
 bool members_check(const json_t *object, const struct member *members, const char *what,

@@ -17,6 +17,12 @@ const struct member events_members[] = {
     {0},
 };
 
+const struct member job_members[] = {
+    {"wait", VALUE_TEXT, false,
+     "a span: so long the answer waits for the end of the job, `PT30M` at most"},
+    {0},
+};
+
 const struct member dates_members[] = {
     {"count", VALUE_INTEGER, false, "how many, 1 to 1000; 5 unless told"},
     {0},

@@ -6,10 +6,10 @@
 #include "http/api/route.h"
 
 /* What a request may or must have, in its query or its body. */
-extern const struct member all_members[], events_members[], dates_members[], picture_members[],
-    start_members[], cancel_members[], set_members[], trigger_members[], modify_members[],
-    migrate_members[], restart_members[], plan_members[], complete_members[], throw_members[],
-    escalate_members[], message_members[], signal_members[], conditions_members[],
+extern const struct member all_members[], job_members[], events_members[], dates_members[],
+    picture_members[], start_members[], cancel_members[], set_members[], trigger_members[],
+    modify_members[], migrate_members[], restart_members[], plan_members[], complete_members[],
+    throw_members[], escalate_members[], message_members[], signal_members[], conditions_members[],
     execute_members[], batch_members[], token_members[], fetch_members[], settle_members[],
     work_complete_members[], work_fail_members[], work_error_members[], work_snooze_members[],
     work_extend_members[], work_release_members[], work_progress_members[];

@@ -101,9 +101,43 @@ bool answer_count(struct call *call, struct error *error) {
     return count && call_answer(call, 200, json_pack("{so}", "count", count), error);
 }
 
+/* The last row that the log has of a job which has ended. NULL: error, as before where it has none.
+ */
+static json_t *job_ended(struct call *call, struct error *error) {
+    const struct error before = *error;
+    json_t *question =
+        json_pack("{s{sI} si}", "filters", "job", (json_int_t)call->place.id, "limit", 1);
+    json_t *rows = question ? engine_ask(call->engine, ASK_LOG, question, error) : NULL;
+    json_t *row = json_incref(json_array_get(rows, 0));
+    json_decref(rows);
+    json_decref(question);
+    if (row && sight_sees(call, row) && json_put_text(row, "state", "ended"))
+        return row;
+    json_decref(row);
+    *error = before;
+    return NULL;
+}
+
+/* While it lives the door asks again, each second and at each ring: no topic has this name. */
+static void park_for_end(struct exchange *exchange, const json_t *job, int64_t id, time_ms wait) {
+    const char *state = json_text(job, "state");
+    const time_ms until = exchange->began / 1000 + wait;
+    if (until <= clock_monotonic() || strcmp(state, "dead") == 0 || strcmp(state, "ended") == 0)
+        return;
+    exchange->topics = json_pack("[o]", json_sprintf("\njob %" PRId64, id));
+    exchange->parks_until = exchange->topics ? until : 0;
+}
+
 bool answer_job(struct call *call, struct error *error) {
     char etag[64];
+    time_ms wait = 0;
+    if (!call_wait(json_object_get(call->options, "wait"), &wait, error))
+        return false;
     json_t *job = thing(call, error);
+    if (!job && wait && error->code == ERROR_NOT_FOUND)
+        job = job_ended(call, error);
+    if (job && wait)
+        park_for_end(call->exchange, job, call->place.id, wait);
     snprintf(etag, sizeof etag, "\"%" PRId64 "-%" PRId64 "\"", json_int(job, "rev"),
              json_int(job, "attempt"));
     call->exchange->etag = job ? strdup(etag) : NULL;

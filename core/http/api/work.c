@@ -3,12 +3,10 @@
 #include "engine/fetch.h"
 #include "engine/process/settle_list.h"
 #include "http/api/sight.h"
-#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { WAIT_MOST = 30 * 60 * 1000 }; /* ms */
-#define NO_TOKEN INT64_MAX           /* of no lock */
+#define NO_TOKEN INT64_MAX /* of no lock */
 
 /* A worker of some handlers asks for their topics alone. */
 static bool sees_topic(const struct call *call, const json_t *entry, struct error *error) {
@@ -59,21 +57,10 @@ static json_t *narrowed(const struct call *call, const json_t *question, struct 
     return json_kept(copy, fine);
 }
 
-static bool read_wait(const json_t *value, time_ms *wait, struct error *error) {
-    struct error why = {0};
-    if (!value || json_is_null(value))
-        return true;
-    if (!json_is_string(value))
-        return json_refuse("wait", value, "a span such as \"PT30S\"", error);
-    if (!span_parse_ms(json_string_value(value), wait, &why))
-        return error_set(error, why.code, "wait: %s", why.text);
-    return *wait <= WAIT_MOST || json_refuse("wait", value, "30 minutes at most", error);
-}
-
 /* The question without how long it may wait, which the door knows about. NULL: error. */
 static json_t *without_wait(const struct call *call, time_ms *wait, struct error *error) {
     json_t *question = narrowed(call, call->body, error);
-    bool fine = question && read_wait(json_object_get(question, "wait"), wait, error);
+    bool fine = question && call_wait(json_object_get(question, "wait"), wait, error);
     json_object_del(question, "wait");
     return json_kept(question, fine);
 }

@@ -49,6 +49,31 @@ describe("the routes over a socket", function()
     assert.equal("200", (ask(("POST /v1/tasks/%d/complete"):format(tasks.items[1].id), {})))
   end)
 
+  it("wait for the end of a job", function()
+    local _, made = ask("POST /v1/jobs", { handler = "topic/slow" })
+    local _, fetched = ask("POST /v1/fetch", { worker = "w", topics = { "slow" } })
+    local text = json.encode { token = fetched.jobs[1].token, result = { n = 7 } }
+    local lines = face:talk {
+      { "on", "1" }, { "send", faces.head(("GET /v1/jobs/%d?wait=PT1M"):format(made.id)) },
+      { "on", "2" }, { "send", faces.head(("POST /v1/jobs/%d/complete"):format(made.id),
+        "Content-Type: application/json", "Content-Length: " .. #text) .. text }, { "read" },
+      { "on", "1" }, { "read" },
+    }
+    assert.matches("^200 ", lines[1])
+    local ended = json.decode(lines[2]:match("^200 (.*)$"))
+    assert.same({ made.id, "ended", "successful", { n = 7 } },
+      { ended.job, ended.state, ended.outcome, ended.result })
+  end)
+
+  it("wait no longer than they are told, and not for what is not there", function()
+    local _, made = ask("POST /v1/jobs", { handler = "topic/never" })
+    local status, job = ask(("GET /v1/jobs/%d?wait=PT0.1S"):format(made.id))
+    assert.same({ "200", "ready" }, { status, job.state })
+    assert.equal("404", (ask("GET /v1/jobs/7777?wait=PT1M")))
+    assert.equal("400", (ask(("GET /v1/jobs/%d?wait=PT31M"):format(made.id))))
+    assert.equal("400", (ask(("GET /v1/jobs/%d?wait=soon"):format(made.id))))
+  end)
+
   it("lend jobs to workers", function()
     ask("POST /v1/jobs", { handler = "topic/ocr", payload = { page = 1 } })
     local _, fetched = ask("POST /v1/fetch", { worker = "w", topics = { "ocr" } })
