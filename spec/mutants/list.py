@@ -114,7 +114,7 @@ MUTANTS = [
 """, """
     enum answer found = is_own(round) || round->fresh ? NO : look_up(round, answer, error);
 """)]},
-    {"name": "another-is-refused", "by": "spec/core/engine/group_commit_contract",
+    {"name": "another-is-refused", "by": "spec/core/engine/create_list_contract",
      "breaks": "of threads that create together the wrong one is refused",
      "changes": [("core/engine/create_list.c", """
     while (entry && number >= entry->count) {
