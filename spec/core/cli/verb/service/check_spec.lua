@@ -148,8 +148,10 @@ describe("check", function()
     process.change(place.store, "DELETE FROM ready WHERE id = 2")
     local status, _, errors = place.run("check", "--store")
     assert.equal(65, status)
-    assert.truthy(errors:find("2", 1, true), errors)
-    assert.truthy(errors:find(('store "%s": 1 thing is wrong\n'):format(place.given()), 1, true),
+    assert.truthy(errors:find("job 2 is in no place, or not where its row says\n", 1, true), errors)
+    -- On a file nothing counts what another program deletes.
+    local wrong = place.given():find("^postgres") and "1 thing is" or "2 things are"
+    assert.truthy(errors:find(('store "%s": %s wrong\n'):format(place.given(), wrong), 1, true),
       errors)
   end)
 end)
