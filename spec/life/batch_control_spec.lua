@@ -185,6 +185,12 @@ describe("an incident that has ended", function()
     end
     assert.equal(1, engine:set_incident_removal_time(ids[1], "2026-01-02T00:00:00Z"))
     assert.equal(1, engine:set_incident_removal_time(ids[2], "never"))
+    local told = {}
+    for i, entry in ipairs(engine:operations():sort("id"):list()) do
+      told[i] = ("%s %s: %s"):format(entry.verb, entry.entity, entry.new)
+    end
+    assert.same({ "set_incident_removal_time incident 1: 2026-01-02T00:00:00.000Z",
+      "set_incident_removal_time incident 2: never" }, { table.unpack(told, #told - 1) })
     engine:advance("P2D")
     engine:clean_history()
     engine:drain()

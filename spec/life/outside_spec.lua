@@ -85,6 +85,7 @@ describe("a worker outside", function()
     end
     assert.same({ 5, 4 }, numbers(fetch("w1", 2)))
     assert.same({ 1 }, numbers(fetch("w1", 10, { priority = { moonshift.null, 1 } })))
+    assert.same({ 3, 2 }, numbers(fetch("w1", 10, { priority = moonshift.null })))
   end)
 
   it("says of each topic which of its jobs it wants", function()

@@ -90,7 +90,9 @@ describe("an operator's limit", function()
     work:override_limit(5)
     work:clear_limit()
     work:override_rate "10/1m"
+    work:override_limit(3)
     work:clear_rate()
+    work:override_rate "2/1m"
     local told = {}
     for _, entry in ipairs(at:operations():sort("id"):list()) do
       told[#told + 1] = ("%s %s: %s > %s"):format(entry.verb, entry.entity, entry.old, entry.new)
@@ -100,7 +102,9 @@ describe("an operator's limit", function()
       'override_limit definition "work": cluster 2 > 5',
       'clear_limit definition "work": 5 > nil',
       'override_rate definition "work": nil > 10/PT1M',
+      'override_limit definition "work": nil > 3',
       'clear_rate definition "work": 10/PT1M > nil',
+      'override_rate definition "work": nil > 2/PT1M',
     }, told)
   end)
 
