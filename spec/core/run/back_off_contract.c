@@ -111,6 +111,17 @@ static void jitter(struct contract *c) {
     EXPECT(low < 0.01 && high > 0.99);
 }
 
+/* Without a bell it looks after a wait that grows, or when the next job is due if that is first. */
+static void deaf(struct contract *c) {
+    struct back_off back_off = {.idle_level = 1};
+    const struct settings settings = {.wait = 5000, .wait_factor = 2, .max_wait = 60000};
+    EXPECT(back_off_next(&back_off, &settings, true, NOW, NOW + HOUR) == NOW + 5000);
+    EXPECT(back_off_next(&back_off, &settings, true, NOW, NOW + 3000) == NOW + 3000);
+    EXPECT(back_off_next(&back_off, &settings, false, NOW, NOW + HOUR) == NOW + HOUR);
+    back_off.idle_level = 0;
+    EXPECT(back_off_next(&back_off, &settings, true, NOW, NOW + HOUR) == NOW + HOUR);
+}
+
 static void drains(struct contract *c) {
     OPEN;
     stand_in(c->store);
@@ -128,6 +139,7 @@ static const struct check checks[] = {
     {"lock failures with a back-off keep the executor from looking for so long", held},
     {"lock failures are counted", counted},
     {"more than 4 096 ready levels with aging are warned about once", crowded},
+    {"an executor that hears nothing looks again after a wait, or at the next due date", deaf},
     {"jitter fills its range and stays inside", jitter},
     {"a draining executor acquires nothing until it is told to work again", drains},
 };
