@@ -129,6 +129,20 @@ static void swept(struct contract *c) {
     EXPECT(keys(c) == 13); /* ten are alive */
 }
 
+/* Both are asked for together, once their definition is known. */
+static void kept_in_a_list(struct contract *c) {
+    struct job_spec second = completed((struct job_spec){.job = {.unique_key = "b", .retries = 1},
+                                                         .unique_until = NOW + 9000}),
+                    first = completed((struct job_spec){.job = {.unique_key = "a", .retries = 1},
+                                                        .unique_until = NOW + 9000});
+    first.next = &second;
+    EXPECT(create(c, c->store, (struct job){0}, NOW) == 1);
+    EXPECT(store_create(c->store, &first, 0, NOW, &c->error));
+    EXPECT(first.reply.creation == CREATION_CREATED && first.reply.id == 2);
+    EXPECT(second.reply.creation == CREATION_CREATED && second.reply.id == 3);
+    EXPECT(keys(c) == 2 && matches(c, "{}") == 3);
+}
+
 static void refused_alone(struct contract *c) {
     int64_t id = 0;
     enum settled settled;
@@ -205,6 +219,7 @@ static const struct check checks[] = {
     {"a job that waits takes over what replaces it", replaced},
     {"a job that is parked takes over what replaces it", replaced_in_its_lane},
     {"keys whose time is over go with later ones", swept},
+    {"keys that are kept for a time are free for the jobs that bring them", kept_in_a_list},
     {"what is refused to a run undoes that run alone", refused_alone},
 };
 

@@ -348,6 +348,16 @@ static void same_tables_7(struct contract *c) {
     same_tables(c, 7);
 }
 
+/* Locks are given back although the schema is one of a later program. */
+static void parting(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){0}, NOW) == 1 && acquire_count(c, c->store, NOW) == 1);
+    EXPECT(db_execute(&c->store->db, "PRAGMA user_version=9", &c->error));
+    EXPECT(!store_begin(c->store, STORE_TURN, &c->error) && c->error.code == ERROR_CONFIG);
+    EXPECT(store_leave(c->store, &c->error));
+    EXPECT(db_execute(&c->store->db, "PRAGMA user_version=8", &c->error));
+    EXPECT(matches(c, "{\"locked\":true}") == 0 && matches(c, "{}") == 1);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
@@ -358,6 +368,7 @@ static const struct check checks[] = {
     {"a store of version 7 is upgraded, and runs of schedules know their schedule", version_7},
     {"the starts of a rate are counted on after the upgrade", rates_5},
     {"what was suspended is held by what is suspended at the upgrade", reasons},
+    {"a program leaves its locks free in a store that a later one has upgraded", parting},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
     {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
     {"a store upgraded from version 3 has every table and column of a new one", same_tables_3},
