@@ -96,6 +96,22 @@ describe("a condition at an activity", function()
     assert.equal(0, called)
   end)
 
+  it("interrupts a call before the called process begins", function()
+    local begun = 0
+    local d = driver.new({ graphs.make("p", { c = { kind = "call", call = { process = "q",
+      mapping = { run = "set" } } }, b = on("boundary", "${x == 1}",
+      { attached = "c" }), u = "user" }, { "s -> c -> e", "b -> u -> e2" }), graphs.make("q",
+      { t = { kind = "service", behaviour = { run = "begin" } } }, { "s -> t -> e" }) },
+      { handlers = { set = function(job)
+        job.variables.x = 1
+      end, begin = function()
+        begun = begun + 1
+      end } })
+    local id = d:start("p", { x = 0 })
+    assert.equal("u", d:at(id))
+    assert.same({ 0, "terminated" }, { begun, d:ended(2) })
+  end)
+
   it("interrupts what a handler has just done", function()
     local d = boundaries({ call = function(job)
       job.variables.x = 2
