@@ -27,7 +27,7 @@ end
 -- for the message that it was found by
 function signals.awaits(inst, token, given)
   if given.message then
-    return not token.gone and token.at == given.activity
+    return token.at == given.activity
       and (token.state == "message" or token.state == "on message")
   end
   return signals.name_of(inst, token) == given.name

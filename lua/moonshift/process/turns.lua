@@ -244,7 +244,7 @@ end
 -- where the token is no such body
 function turns.all(w, inst, body)
   local list, below = {}, nil
-  if body.gone or not frame.is_outside(body) then
+  if not frame.is_outside(body) then
     return list
   end
   repeat
