@@ -134,15 +134,24 @@ describe("examples/workers", function()
 
   -- Waits until the store has the worker, which has fetched then.
   local function await_worker(name)
-    process.await("a fetch of " .. name, 10, function()
+    process.await("a fetch of " .. name, 60, function()
       return moonshift("executor", "list", "--json"):find(ALL[name] .. "-", 1, true)
     end)
   end
 
   local function stop(pid)
     process.kill(pid, "TERM")
-    process.await_end(pid, 10)
+    process.await_end(pid, 60)
     running[pid] = nil
+  end
+
+  local function await_longer_lock(name, id)
+    local first
+    process.await("a longer lock of " .. name, 60, function()
+      local until_now = shown(id).lock_expiration
+      first = first or until_now
+      return first and until_now and until_now ~= first
+    end)
   end
 
   it("has less than eighty lines", function()
@@ -155,12 +164,7 @@ describe("examples/workers", function()
     for _, name in ipairs(workers()) do
       local id = tonumber(moonshift("enqueue", "topic/wordcount", '{"text":"a","seconds":600}'))
       local pid = start(name, "RENEW=0.05")
-      local first
-      process.await("a longer lock of " .. name, 10, function()
-        local until_now = shown(id).lock_expiration
-        first = first or until_now
-        return first and until_now and until_now ~= first
-      end)
+      await_longer_lock(name, id)
       strike(pid)
       moonshift("job", "cancel", tostring(id))
     end
@@ -168,12 +172,9 @@ describe("examples/workers", function()
 
   it("is stopped behind its present job", function()
     for _, name in ipairs(workers()) do
-      local id = tonumber(moonshift("enqueue", "topic/wordcount", '{"text":"a b","seconds":0.5}'))
-      local pid = start(name)
-      process.await("a lock", 10, function()
-        return moonshift("log", "--job", tostring(id), "--json"):find('"successful"', 1, true)
-          or shown(id).state == "locked"
-      end)
+      local id = tonumber(moonshift("enqueue", "topic/wordcount", '{"text":"a b","seconds":2}'))
+      local pid = start(name, "RENEW=0.05")
+      await_longer_lock(name, id) -- it has read the job, and works on it
       stop(pid)
       assert.same({ words = 2 }, result(id))
       assert.same({}, json.decode(moonshift("job", "list", "--state", "locked", "--json")))
@@ -194,7 +195,7 @@ describe("examples/workers", function()
     for _, name in ipairs(workers()) do
       local pid, log = start(name)
       pids[#pids + 1] = pid
-      process.await(name .. " finds nobody", 10, function()
+      process.await(name .. " finds nobody", 60, function()
         return process.read(log):find("away", 1, true)
       end)
     end
