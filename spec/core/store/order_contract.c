@@ -222,10 +222,30 @@ static void joins_item(struct contract *c) {
     job_free_list(list);
 }
 
+/* Of what a transaction makes ready, an executor hears only of what it may take. */
+static void told_ready(struct contract *c) {
+    struct acquire order = everything;
+    json_t *names = json_pack("[s]", "red");
+    struct capacity capacity = {.acquire = &order};
+    order.categories = names;
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
+    store_set_capacity(c->store, &capacity);
+    bool blue = create(c, c->store, (struct job){.category = "blue"}, NOW) > 0;
+    bool after_blue = capacity.ready.left;
+    int64_t red = create(c, c->store, (struct job){.category = "red"}, NOW);
+    bool after_red = capacity.ready.left && capacity.ready.best.id == red;
+    blue = blue && create(c, c->store, (struct job){.category = "blue", .priority = 9}, NOW) > 0;
+    bool done = store_commit(c->store, &c->error);
+    json_decref(names);
+    EXPECT(blue && red && done);
+    EXPECT(!after_blue && after_red && capacity.ready.best.id == red);
+}
+
 static const struct check checks[] = {
     {"jobs of one lane join one item, best first, at most lane_run", joins_item},
     {"random orders, ranges, handlers and categories agree with a full search", orders},
     {"the extreme priorities keep their order, aged or not", extremes},
+    {"what becomes ready is told to an executor that may take it", told_ready},
     {"a range of one priority takes only that", one_point},
     {"with ensure_due_date only jobs with a due date are taken", due_dates_only},
     {"a deployment-aware executor takes what is registered for it", deployments},
