@@ -18,6 +18,8 @@ describe("an order over HTTP", function()
       ["processes/order.lua"] = "local p = require 'moonshift.process'\n"
         .. "return { p.task 'look' {}, p.receive 'paid' { message = 'paid', key = 'k' },"
         .. " p.receive 'sent' {}, p.task 'sign' {} }\n",
+      ["processes/alarm.lua"] = "local p = require 'moonshift.process'\n"
+        .. "return { p.wait 'fire' { signal = 'fire' } }\n",
       ["processes/loud.lua"] = "local p = require 'moonshift.process'\n"
         .. "return { p.step 'say' { run = function() print 'said' end } }\n",
     }
@@ -259,6 +261,17 @@ describe("an order over HTTP", function()
 
   -- Kinds of commands that verbs and workers outside give.
   local OF_VERBS = { due = true, assign = true, external = true }
+
+  it("says that jobs give a signal to more than a hundred", function()
+    local list = {}
+    for _ = 1, 101 do
+      list[#list + 1] = { "POST", "/v1/processes/alarm/start" }
+    end
+    list[102] = { "POST", "/v1/signals", { signal = "storm" } }
+    list[103] = { "POST", "/v1/signals", { signal = "fire" } }
+    local answers = asker.ask_all(asked.path, list)
+    assert.same({ 200, 202 }, { answers[102].status, answers[103].status })
+  end)
 
   it("has a route for every verb, question, filter and command to a process", function()
     local api = ask("GET", "/v1/openapi.json").body
