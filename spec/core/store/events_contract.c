@@ -124,6 +124,25 @@ static void many(struct contract *c) {
     EXPECT(first == 32 && count == FAILURES);
 }
 
+/* Those that the place names are past just when as many new ones may be told. */
+static void bursts(struct contract *c) {
+    enum { NAMED = 32 };
+    char place[4096] = "";
+    int count = 0;
+    TOLD(NOW, "");
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    for (int i = 0; i < 2 * NAMED; i++)
+        EXPECT(run(c, bad, NOW + (i < NAMED ? 1 : LATE / 2)));
+    for (int round = 0; round < 4; round++) {
+        json_t *found = ask(c, place, NULL, NOW + (round < 2 ? 2 + LATE / 2 * round : LATE));
+        EXPECT(found && strlen(text_of(found, "next")) < 1000);
+        snprintf(place, sizeof place, "%s", text_of(found, "next"));
+        count += (int)json_array_size(json_object_get(found, "items"));
+        EXPECT(count == (round < 2 ? NAMED : 2 * NAMED));
+        json_decref(found);
+    }
+}
+
 static void kinds(struct contract *c) {
     char place[4096] = "";
     TOLD(NOW, "");
@@ -163,6 +182,7 @@ int main(void) {
         {"a failure that is written late is told", late},
         {"a place stands behind each event", between},
         {"many failures at once are told once each", many},
+        {"bursts that follow each other are told once each", bursts},
         {"kinds that are not wanted are passed over", kinds},
         {"executors join and leave", fleet},
     };

@@ -249,10 +249,12 @@ static bool step_on(struct events_look *look, enum event event, const struct eve
     case EVENT_INCIDENT_CLOSED:
     case EVENT_BATCH_ENDED:
     case EVENT_INSTANCE_ENDED:
-        if (is_past(look, row))
+        if (is_past(look, row)) {
             events_reach_move(&place->late[event], row);
-        else
-            events_reach_tell(&place->late[event], row);
+            return true;
+        }
+        reach_now(look, event); /* rows are in their order: all of the past is told */
+        events_reach_tell(&place->late[event], row);
         return true;
     case EVENTS:
         break;
