@@ -161,6 +161,37 @@ static void kinds(struct contract *c) {
     EXPECT(!ask(c, "[1,2,[],[1,2,3,4],[1,2,3],[1,2,3],[1,2,3]]", NULL, NOW));
 }
 
+/* A place comes back from outside as any text. */
+static void forged(struct contract *c) {
+    static const char *const none[] = {
+        "[0,0,[],[9223372036854775807,0,0,1,0,0],[1,2,3],[1,2,3],[1,2,3]]",
+        "[0,0,[],[-9223372036854775808,0,0,-1,0,0],[1,2,3],[1,2,3],[1,2,3]]",
+        "[0,0,[],[5,5,5,0,5,5],[1,2,3],[1,2,3],[1,2,3]]",
+        "[0,0,[],[5,5,5,-1,5,5],[1,2,3],[1,2,3],[1,2,3]]",
+    };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        EXPECT(!ask(c, none[i], NULL, NOW) && strstr(c->error.text, "expected the id of an event"));
+}
+
+/* It may name more executors than have room in one answer. The store's own one joins besides. */
+static void crowd(struct contract *c) {
+    enum { NAMED = 1200, ROOM = 500 };
+    static char place[16384];
+    size_t size = (size_t)snprintf(place, sizeof place, "[0,0,["), items = 0;
+    for (int i = 0; i < NAMED; i++)
+        size += (size_t)snprintf(place + size, sizeof place - size, "%s%d", i ? "," : "", 1000 + i);
+    snprintf(place + size, sizeof place - size, "],[1,2,3],[1,2,3],[1,2,3],[1,2,3]]");
+    for (int round = 0; round < 4; round++) {
+        json_t *found = ask(c, place, NULL, NOW);
+        size_t told_now = json_array_size(json_object_get(found, "items"));
+        snprintf(place, sizeof place, "%s", text_of(found, "next"));
+        json_decref(found);
+        items += told_now;
+        EXPECT(told_now <= ROOM + 1);
+    }
+    EXPECT(items == NAMED + 1);
+}
+
 static void fleet(struct contract *c) {
     char place[4096] = "";
     struct store_executor self;
@@ -184,6 +215,8 @@ int main(void) {
         {"many failures at once are told once each", many},
         {"bursts that follow each other are told once each", bursts},
         {"kinds that are not wanted are passed over", kinds},
+        {"a place that is forged is refused", forged},
+        {"executors that a place names are told as there is room", crowd},
         {"executors join and leave", fleet},
     };
     return contract_run(checks, sizeof checks / sizeof checks[0], false);

@@ -206,6 +206,12 @@ static bool executor_tell(struct events_look *look, enum event event, json_t *to
     return fresh_add(look, event, &row, json_kept(told, done));
 }
 
+static bool has_room(const struct events_look *look, enum event event) {
+    return json_array_size(look->fresh[event].told) < ROWS_MOST;
+}
+
+/* A caller's place may name more than ever lived: those without room are told with the next look.
+ */
 static bool read_executors(struct events_look *look, struct error *error) {
     size_t i;
     const json_t *one;
@@ -217,7 +223,7 @@ static bool read_executors(struct events_look *look, struct error *error) {
             done = executor_tell(look, EVENT_EXECUTOR_JOINED, json_copy(json_unchanged(one)));
     }
     json_array_foreach(look->place.executors, i, one)
-        if (done && !has(ids, json_integer_value(one)))
+        if (done && !has(ids, json_integer_value(one)) && has_room(look, EVENT_EXECUTOR_LEFT))
             done = executor_tell(look, EVENT_EXECUTOR_LEFT, json_pack("{sO}", "executor", one));
     json_decref(live);
     json_decref(ids);

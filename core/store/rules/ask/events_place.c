@@ -93,7 +93,9 @@ static bool read_reach(struct events_reach *reach, const json_t *list) {
     reach->row = row_at(list, 0);
     for (size_t at = NUMBERS; at < size; at += NUMBERS) {
         struct events_row row = row_at(list, at);
-        row.at += reach->row.at;
+        if (__builtin_add_overflow(row.at, reach->row.at, &row.at) ||
+            events_row_compare(&row, &reach->row) <= 0)
+            return false;
         events_reach_tell(reach, &row);
     }
     return true;
