@@ -6,5 +6,4 @@ return {
     { step "pack" { run = "noop", async = true } },
     { step "invoice" { run = "noop", async = true } },
   },
-  step "send" { run = "noop" },
 }

@@ -1,3 +1,4 @@
-local wait = require "moonshift.process".wait
+local process = require "moonshift.process"
+local step, wait = process.step, process.wait
 
-return { wait "due" { after = "PT0S" } }
+return { wait "due" { after = "PT0S" }, step "work" { run = "noop" } }
