@@ -81,10 +81,17 @@ void rig_release(struct rig *rig) {
     rig->engine = NULL;
 }
 
+/* A store on a server that was there before is somebody's: it is neither used nor dropped. */
+static bool schema_make(struct rig *rig, struct error *error) {
+    rig->dropped = rig->bench->options->store && server_make(&rig->settings, error);
+    return rig->dropped || !rig->bench->options->store;
+}
+
 bool rig_open(struct rig *rig, struct bench *bench, int64_t jobs, struct error *error) {
     const char *directory = bench->place.path;
     *rig = (struct rig){.bench = bench};
-    if (!settings_make(rig, error) || !(rig->folder = folder_read(&directory, 1, error)))
+    if (!settings_make(rig, error) || !(rig->folder = folder_read(&directory, 1, error)) ||
+        !schema_make(rig, error))
         return false;
     rig->room = jobs * 2 + 100000; /* ids are handed out in blocks */
     rig->seen = calloc((size_t)rig->room, sizeof *rig->seen);
@@ -103,7 +110,7 @@ void rig_close(struct rig *rig) {
     executor_free(rig->executor);
     rig_release(rig);
     folder_release(rig->folder);
-    if (rig->bench->options->store && rig->settings.store)
+    if (rig->dropped)
         server_drop(&rig->settings, NULL);
     settings_clear(&rig->settings);
     json_decref(rig->payload);

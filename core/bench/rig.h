@@ -21,6 +21,7 @@ struct bench {
 struct rig {
     struct bench *bench;
     struct settings settings;
+    bool dropped; /* its store is on a server and was made here: it is dropped at the end */
     struct folder *folder;
     struct engine *engine;     /* what creates jobs here; NULL: closed */
     struct executor *executor; /* NULL: nothing runs */

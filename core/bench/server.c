@@ -16,6 +16,19 @@ char *server_url(const char *url) {
     return store_url_in(url, schema, strlen(schema));
 }
 
+bool server_make(const struct settings *settings, struct error *error) {
+    struct store_schema schema;
+    char shown[STORE_SHOWN];
+    if (!store_provision(settings, true, &schema, error))
+        return false;
+    return schema.was == 0 ||
+           error_set(
+               error, ERROR_CONFLICT,
+               "store \"%s\": is there already (expected none: another bench runs, or one that"
+               " was killed has left it; drop its schema then)",
+               store_url_show(settings->store, shown));
+}
+
 bool server_drop(const struct settings *settings, struct error *error) {
     struct store *store = store_open(settings->store, STORE_WRITE, settings, error);
     return store && store_drop(store, error);

@@ -8,7 +8,10 @@
 
 /* The URL with another schema, a new one at each call; malloc'ed. NULL: no memory. */
 char *server_url(const char *url);
-/* Drops the schema of a URL that server_url made. */
+/* Makes the store in the schema of a URL that server_url made. ERROR_CONFLICT: a store is there
+ * already, and nothing was written to it. */
+bool server_make(const struct settings *settings, struct error *error);
+/* Drops a schema that server_make made. */
 bool server_drop(const struct settings *settings, struct error *error);
 
 /* The first process of the store's server; 0: it is not on this machine. */

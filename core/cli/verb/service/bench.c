@@ -335,7 +335,8 @@ const struct cli_command bench_commands[] = {
     {"bench", "[--jobs N] [--workers N] [--history LEVEL] [--payload BYTES] …",
      "measure what this machine reaches",
      "Real handlers on a temporary store, every commit synced; it is removed at the end.\n"
-     "With --store the store is on that server, in schemas of its own, which are dropped again.",
+     "With --store the stores are on that server, in schemas of their own, which are\n"
+     "dropped again. A store that is there is never written to, nor dropped.",
      bench_flags, 0, 0, false, false, bench_run_verb},
     {0},
 };

@@ -217,6 +217,37 @@ describe("bench on a server", function()
     assert.is_nil(row.log_bytes or row.syncs_per_10000) -- a server writes its log by itself
   end)
 
+  it("measures kinds of processes", function()
+    local status, output, errors = bench("--jobs", "20", "--processes")
+    assert.equal(0, status, errors)
+    local found = {}
+    for i, row in ipairs(rules.decode(output).processes) do
+      found[i] = ("%s %d"):format(row.kind, row.instances)
+      for _, name in ipairs { "per_second", "units_per_second", "commands_per_second" } do
+        assert.is_true(row[name] > 0, row.kind .. " " .. name)
+      end
+      assert.is_nil(row.log_bytes or row.syncs_per_10000, row.kind)
+    end
+    assert.same({ "async1 20", "five 20", "fork 20", "timer 20", "ten 4", "message 20",
+      "alone 20", "lists 20" }, found)
+  end)
+
+  -- Its shell has the number that the bench has then: the store is made where the bench makes one.
+  it("is refused where its schema is a store already, which stays as it was", function()
+    local url = postgres.url(server, "moonshift_bench_$$_1")
+    local shell = ('%s enqueue other --unchecked --store "%s" >&2 &&'
+      .. ' exec %s bench --processes --jobs 1 --store "%s"'):format(process.command(), url,
+      process.command(), url)
+    local status, output, errors = process.run("cd " .. process.quote(place) .. " && sh -c "
+      .. process.quote("echo $$; " .. shell))
+    local schema = "moonshift_bench_" .. output:match("^%d+") .. "_1"
+    assert.equal(5, status, errors)
+    assert.truthy(errors:find("is there already (expected none:", 1, true), errors)
+    assert.same({ "1|0" }, postgres.rows(server, schema,
+      "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM process)"))
+    postgres.say(server, ("DROP SCHEMA %s CASCADE;\n"):format(schema))
+  end)
+
   it("leaves no schema behind, and makes none of the URL's name", function()
     local said = postgres.say(server, "\\pset tuples_only on\n" ..
       "SELECT nspname FROM pg_namespace WHERE nspname ~ 'moonshift|mine';\n")
