@@ -21,6 +21,11 @@ bool engine_batch_check(struct engine *engine, const json_t *spec, struct error 
 const char *batch_ids_of(const char *type);
 /* True if the ids of the type may be those of a list: ASK_JOBS, ASK_PROCESS_INSTANCES, ASK_PAST. */
 bool batch_takes(const char *type, enum ask_kind of, struct error *error);
+
+enum { BATCH_TYPES_MAX = 200 };
+/* The names of the stock types, which stay; NULL behind the last. */
+void batch_stock_types(const char *names[BATCH_TYPES_MAX + 1]);
+
 /* The list that filters are meant for where nothing else says it. */
 enum ask_kind batch_list_of(const char *type);
 

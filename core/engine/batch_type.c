@@ -34,7 +34,6 @@ static const struct {
     {"activate-instances", COMMAND_ACTIVATE_INSTANCE},
 };
 #define STOCK (sizeof stock / sizeof *stock)
-#define NAMES_MAX 200
 
 const char *batch_type_of(enum command_verb verb) {
     for (size_t i = 0; i < STOCK; i++)
@@ -96,10 +95,23 @@ bool batch_takes(const char *type, enum ask_kind of, struct error *error) {
 /* ---- which there are ---- */
 
 static void add_name(const char **names, size_t *count, const char *name) {
-    if (*count >= NAMES_MAX || is_one_of(name, names))
+    if (*count >= BATCH_TYPES_MAX || is_one_of(name, names))
         return;
     names[(*count)++] = name;
     names[*count] = NULL;
+}
+
+static void add_stock(const char **names, size_t count) {
+    for (size_t i = 0; i < STOCK; i++)
+        add_name(names, &count, stock[i].type);
+    for (size_t i = 0; instance_batch_at(i); i++)
+        add_name(names, &count, instance_batch_at(i)->type);
+    add_name(names, &count, ENQUEUE);
+}
+
+void batch_stock_types(const char *names[BATCH_TYPES_MAX + 1]) {
+    names[0] = NULL;
+    add_stock(names, 0);
 }
 
 /* The texts stay the engine's. */
@@ -110,15 +122,11 @@ static void known_types(struct engine *engine, const char **names) {
     for (size_t i = 0; i < definitions->count; i++)
         if (strncmp(definitions->list[i].name, BATCH_HANDLERS, prefix) == 0)
             add_name(names, &count, definitions->list[i].name + prefix);
-    for (size_t i = 0; i < STOCK; i++)
-        add_name(names, &count, stock[i].type);
-    for (size_t i = 0; instance_batch_at(i); i++)
-        add_name(names, &count, instance_batch_at(i)->type);
-    add_name(names, &count, ENQUEUE);
+    add_stock(names, count);
 }
 
 static bool refuse_unknown(struct engine *engine, const char *type, struct error *error) {
-    const char *names[NAMES_MAX + 1];
+    const char *names[BATCH_TYPES_MAX + 1];
     known_types(engine, names);
     return error_unknown(error, ERROR_NOT_FOUND, "unknown type of batch", type, names, "known:");
 }

@@ -1,9 +1,13 @@
 #include "cli/verb/service/candidates.h"
+#include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/list.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "engine/batch.h"
 #include "script/folder.h"
+#include "time/span.h"
 #include "time/zone.h"
 #include <ctype.h>
 #include <signal.h>
@@ -265,12 +269,16 @@ static const struct source flag_sources[] = {
     {"--root", ASK_JOBS, "root", NULL, NULL},
     {"--as", ASK_TASKS, "assignee", NULL, NULL},
     {"--assignee", ASK_TASKS, "assignee", NULL, NULL},
+    {"--candidate", ASK_TASKS, "candidates", "kind", NULL},
     {"--who", ASK_OPERATIONS, "who", NULL, NULL},
     {"--verb", ASK_OPERATIONS, "verb", NULL, NULL},
     {0},
 };
 
+/* By a whole verb, or by its first word. */
 static const struct source verb_sources[] = {
+    {"deployment rename", ASK_DEPLOYMENTS, "name", NULL, NULL},
+    {"token revoke", ASK_TOKENS, "name", "scopes", NULL},
     {"enqueue", ASK_DEFINITIONS, "name", NULL, "handlers/"},
     {"definition", ASK_DEFINITIONS, "name", NULL, "handlers/"},
     {"process", ASK_PROCESSES, "key", "path", NULL},
@@ -292,6 +300,12 @@ static const struct source *source_of(const struct source *sources, const char *
     while (sources->word && strcmp(sources->word, word) != 0)
         sources++;
     return sources->word ? sources : NULL;
+}
+
+static const struct source *verb_source(const struct typed *typed) {
+    const struct source *whole =
+        typed->command ? source_of(verb_sources, typed->command->name) : NULL;
+    return whole ? whole : source_of(verb_sources, typed->first);
 }
 
 /* The names of the folder's own files below `root`. */
@@ -320,13 +334,27 @@ static bool is_inner(const char *name) {
     return job_reserved(name) || strncmp(name, "batch/", 6) == 0;
 }
 
+/* Neither revoked nor expired. */
+static bool token_counts(const json_t *token) {
+    time_ms until = TIME_NEVER;
+    struct error ignored = {0};
+    const char *expires = json_text(token, "expires");
+    return !json_text(token, "revoked") && (!expires || (time_parse(expires, &until, &ignored) &&
+                                                         until > clock_now(clock_system())));
+}
+
+static bool is_wanted(const struct source *source, const json_t *row, const char *value) {
+    if (source->kind == ASK_TOKENS)
+        return token_counts(row);
+    return strcmp(source->word, "enqueue") != 0 || !value || !is_inner(value);
+}
+
 static void row_offer(const struct typed *typed, const struct folder *folder,
                       const struct source *source, const json_t *row) {
     char *value = output_value(json_object_get(row, source->column), false);
     char *note = source->note ? output_value(json_object_get(row, source->note), false) : NULL;
     bool offered = source->files && value && is_file(folder, source->files, value);
-    bool wanted = strcmp(source->word, "enqueue") != 0 || !value || !is_inner(value);
-    if (!offered && wanted)
+    if (!offered && is_wanted(source, row, value))
         offer(typed, value, note);
     free(value);
     free(note);
@@ -339,6 +367,23 @@ static bool is_again(const json_t *rows, size_t at, const char *column) {
     while (i < at && !json_equal(value, json_object_get(json_array_get(rows, i), column)))
         i++;
     return i < at || json_is_null(value);
+}
+
+/* A row for each user and group of the candidates of these tasks, which it takes over. */
+static json_t *candidates_apart(json_t *tasks) {
+    static const char *const kinds[][2] = {{"users", "a user"}, {"groups", "a group"}};
+    json_t *rows = json_array(), *task, *name;
+    size_t i, j;
+    for (int kind = 0; kind < 2; kind++)
+        json_array_foreach(tasks, i, task) {
+            const json_t *candidates = json_object_get(task, "candidates");
+            json_array_foreach(json_object_get(candidates, kinds[kind][0]), j, name) {
+                json_array_append_new(
+                    rows, json_pack("{sO ss}", "candidates", name, "kind", kinds[kind][1]));
+            }
+        }
+    json_decref(tasks);
+    return rows;
 }
 
 /* True if its rows are sorted by ids, which grow. */
@@ -359,6 +404,8 @@ static void rows_offer(const struct typed *typed, struct engine *engine,
         json_object_update_new(question, json_pack("{ss sb}", "sort", "id", "descending", 1));
     json_t *rows = engine_ask(engine, source->kind, question, &ignored), *row;
     size_t i;
+    if (strcmp(source->column, "candidates") == 0)
+        rows = candidates_apart(rows);
     json_array_foreach(rows, i, row) {
         if (!is_again(rows, i, source->column))
             row_offer(typed, folder, source, row);
@@ -379,13 +426,32 @@ static void patience_begin(void) {
     ualarm(STORE_PATIENCE, 0);
 }
 
-static void source_offer(struct typed *typed, const struct source *source) {
+/* The folder and the settings of what is typed; setup_clear follows in any case. */
+static bool place_read(const struct typed *typed, struct cli *cli) {
     static const struct cli_command none = {.name = ""};
+    struct error ignored = {0};
+    struct flags flags = {.command = &none,
+                          .given = (struct flag_given *)typed->given,
+                          .count = (size_t)typed->given_count};
+    return setup_settings(cli, &flags, &ignored);
+}
+
+/* Types of batches: the folder's own, and the stock ones. */
+static void types_offer(const struct typed *typed) {
+    const char *names[BATCH_TYPES_MAX + 1];
+    struct cli cli = {0};
+    place_read(typed, &cli);
+    files_offer(typed, cli.folder, "batches/");
+    batch_stock_types(names);
+    for (size_t i = 0; names[i]; i++)
+        offer(typed, names[i], "a stock type");
+    setup_clear(&cli);
+}
+
+static void source_offer(const struct typed *typed, const struct source *source) {
     struct cli cli = {0};
     struct error ignored = {0};
-    struct flags flags = {
-        .command = &none, .given = typed->given, .count = (size_t)typed->given_count};
-    bool fine = setup_settings(&cli, &flags, &ignored);
+    bool fine = place_read(typed, &cli);
     if (source->files)
         files_offer(typed, cli.folder, source->files);
     patience_begin();
@@ -408,7 +474,7 @@ static void value_offer(struct typed *typed) {
         zone_each(zone_offer, typed);
     else if (source)
         source_offer(typed, source);
-    else if (strcmp(flag->name, "--id") == 0 && (source = source_of(verb_sources, typed->first)))
+    else if (strcmp(flag->name, "--id") == 0 && (source = verb_source(typed)))
         source_offer(typed, source);
     else if (islower((unsigned char)flag->value[0]))
         offer(typed, flag->value, NULL);
@@ -434,15 +500,17 @@ static const char *usage_word(const char *usage, int position) {
 
 /* A word behind the verb: what has such ids or names, and what the usage spells out. */
 static void argument_offer(struct typed *typed) {
-    static const char *const names[] = {"ID", "NAME", "KEY", "HANDLER", NULL};
+    static const char *const names[] = {"ID", "NAME", "KEY", "HANDLER", "OLD", NULL};
     const char *usage = usage_word(typed->command->usage, typed->position);
-    const struct source *source = source_of(verb_sources, typed->first);
+    const struct source *source = verb_source(typed);
     bool asks = false;
     for (size_t size; usage && *usage && *usage != ' '; usage += size) {
         char word[64];
         size = strcspn(usage, "|… ]");
         snprintf(word, sizeof word, "%.*s", (int)size, usage);
         asks = asks || is_one_of(word, names);
+        if (strcmp(word, "TYPE") == 0)
+            types_offer(typed);
         if (islower((unsigned char)word[0]) && is_word(word, strlen(word)))
             offer(typed, word, NULL);
         size += size == 0 ? strcspn(usage + 1, "|… ]") + 1 : strspn(usage + size, "|…]");

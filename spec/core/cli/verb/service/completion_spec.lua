@@ -105,6 +105,7 @@ describe("completion words", function()
     place = program.place {
       ["handlers/mail.lua"] = "return function() end\n",
       ["handlers/later.lua"] = "return function() end\n",
+      ["batches/resize.lua"] = "return function() end\n",
       ["schedules/night.lua"] = 'return { handler = "mail", cycle = "0 3 * * *" }\n',
       ["processes/order.lua"] = 'local step = require "moonshift.process".words()\n'
         .. 'return { step "charge" { run = "mail", async = true } }\n',
@@ -129,7 +130,7 @@ describe("completion words", function()
   -- The same of the store. A busy machine may not ask it within the time that completion takes.
   local function offers(expected, ...)
     local line, found = { ... }, nil
-    pcall(process.await, "words", 5, function()
+    pcall(process.await, "words", 60, function()
       found = words(table.unpack(line))
       return found:find("^" .. expected .. "$")
     end)
@@ -173,6 +174,57 @@ describe("completion words", function()
     assert.equal("set_priority", words("operations", "--verb", "set"))
     assert.truthy(words("operations", "--who", "") ~= "")
     assert.equal("cause", words("incident", "list", "--by", ""))
+  end)
+
+  it("are the names of deployments, each once, for the old name alone", function()
+    place.write("moonshift.lua", 'return { deployment = "shop" }\n')
+    assert.equal(0, (place.run("deploy", ".")))
+    place.write("handlers/more.lua", "return function() end\n")
+    assert.equal(0, (place.run("deploy", ".")))
+    offers("shop", "deployment", "rename", "")
+    assert.equal("", words("deployment", "rename", "shop", ""))
+    offers("%d+ %d+", "deployment", "delete", "")
+  end)
+
+  it("are the tokens that count", function()
+    for _, name in ipairs { "ci", "desk", "past", "again" } do
+      assert.equal(0, (place.run("token", "create", name, "--scope", "read",
+        "--expires", name == "past" and "PT0.001S" or "P1D")))
+    end
+    assert.equal(0, (place.run("token", "revoke", "desk")))
+    assert.equal(0, (place.run("token", "revoke", "again")))
+    assert.equal(0, (place.run("token", "create", "again", "--scope", "read")))
+    offers("again ci", "token", "revoke", "")
+    assert.equal("", words("token", "create", ""))
+  end)
+
+  it("are the users and groups that tasks may be done by, each once", function()
+    place.write("processes/ask.lua", [[
+local _, task = require "moonshift.process".words()
+return {
+  task "first" { candidates = { users = "ann, bob", groups = "clerks" } },
+}
+]])
+    assert.equal("", words("task", "list", "--candidate", ""))
+    for _ = 1, 2 do
+      assert.equal(0, (place.run("process", "start", "ask")))
+    end
+    offers("ann bob clerks", "task", "list", "--candidate", "")
+    offers("%-%-candidate=clerks", "task", "list", "--candidate=c")
+  end)
+
+  it("are the types of batches, stock and of the folder, without a store", function()
+    assert.equal("resize recalculate-due-date restart", words("batch", "create", "re"))
+    assert.equal("suspend suspend-instances", words("batch", "create", "suspend"))
+    assert.equal("set-job-retries", words("batch", "create", "set-job-r"))
+    assert.equal("enqueue", words("batch", "create", "en"))
+    assert.equal("", words("batch", "create", "resize", ""))
+    assert.is_nil(io.open(place.store))
+  end)
+
+  it("are settings and their values where a verb takes settings", function()
+    assert.equal("--history-ttl-operations", words("settings", "--history-ttl-o"))
+    assert.equal("none failures full", words("settings", "--history", ""))
   end)
 
   it("are of the store and the folder that stand before", function()
