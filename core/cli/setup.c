@@ -130,7 +130,7 @@ struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
         .mode = mode,
         .clock = clock_system(),
         .folder = scripts ? cli->folder : NULL,
-        .takes_back = cli->takes_back,
+        .claim = cli->takes_back ? CLAIM_ALWAYS : CLAIM_UNLESS_LIVE,
         .plain = cli->plain,
     };
     return setup_keeps(cli, error) ? engine_open(&options, error) : NULL;

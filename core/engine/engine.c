@@ -84,7 +84,7 @@ static bool deploy(struct engine *engine, struct generation *generation, const c
                    struct error *error) {
     return engine->options.mode == STORE_READ || generation->plain ||
            generation_deploy(generation, engine->store, engine->options.settings, executor_name,
-                             engine->options.takes_back, engine_now(engine), error);
+                             engine->options.claim, engine_now(engine), error);
 }
 
 bool engine_join(struct engine *engine, const struct settings *settings, struct error *error) {

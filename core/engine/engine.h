@@ -17,7 +17,7 @@ struct engine_options {
     struct clock *clock;
     struct folder *folder; /* NULL: no scripts here; definitions come from the store */
     const struct script_borrowed *borrowed; /* see script_options; must outlive the engine */
-    bool takes_back; /* the folder counts although a live executor has a newer one */
+    enum deployment_claim claim;            /* of the folder */
     bool plain; /* jobs of handlers are created, and no more: models are read only if need be */
     bool checks_only; /* jobs run in other threads: the folder is loaded, no Lua state is kept */
     int (*hurries)(void); /* see store_set_impatient; NULL: never */

@@ -196,8 +196,8 @@ enum answer generation_deployed(struct generation *generation, struct store *sto
 }
 
 bool generation_deploy(struct generation *generation, struct store *store,
-                       const struct settings *settings, const char *executor_name, bool takes_back,
-                       time_ms now, struct error *error) {
+                       const struct settings *settings, const char *executor_name,
+                       enum deployment_claim claim, time_ms now, struct error *error) {
     const struct folder *folder = generation->folder;
     struct store_file *files = calloc(folder->count + 1, sizeof *files);
     if (!files)
@@ -212,7 +212,7 @@ bool generation_deploy(struct generation *generation, struct store *store,
                                        .definitions = &generation->definitions,
                                        .schedules = generation->schedules,
                                        .processes = generation->versions,
-                                       .takes_back = takes_back,
+                                       .claim = claim,
                                        .known = folder->deployment};
     bool ok = store_deploy(store, &content, executor_name, now, &generation->deployment, error);
     generation->taken_back = content.taken_back;

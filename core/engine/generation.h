@@ -52,11 +52,10 @@ void generation_freshen(struct generation *generation);
 
 /* Writes the user's files under the name that the settings say, or the folder has, the definitions
  * and the schedules, and registers the deployment for executors of this name. Of a folder that
- * comes from the store only the registration is written. With `takes_back` it counts although a
- * live executor has a newer one. */
+ * comes from the store only the registration is written. `claim`: what becomes of a newer one. */
 bool generation_deploy(struct generation *generation, struct store *store,
-                       const struct settings *settings, const char *executor_name, bool takes_back,
-                       time_ms now, struct error *error);
+                       const struct settings *settings, const char *executor_name,
+                       enum deployment_claim claim, time_ms now, struct error *error);
 /* YES: the store has the folder as the deployment of its name that counts, with the definitions and
  * schedules of this generation. Its processes are then the store's, too. */
 enum answer generation_deployed(struct generation *generation, struct store *store,

@@ -199,7 +199,7 @@ static bool is_known(struct events *events, struct subscriber *one, time_ms now)
     one->checked = now;
     enum caller_verdict verdict =
         callers_find(events->options.callers, events->engine, &one->proof, &caller, NULL);
-    const bool known = verdict != CALLER_UNKNOWN && verdict != CALLER_BARRED;
+    const bool known = verdict != CALLER_UNKNOWN;
     caller_clear(&caller);
     return known;
 }

@@ -49,6 +49,7 @@ static struct engine *open_engine(struct face *face, enum store_mode mode, bool 
                                      .mode = mode,
                                      .clock = face->options.clock,
                                      .folder = folder,
+                                     .claim = CLAIM_NEVER,
                                      .checks_only = checks_only};
     struct engine *engine = engine_open(&options, error);
     folder_release(folder);

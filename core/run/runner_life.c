@@ -40,7 +40,8 @@ static bool open_engine(struct runner *runner, struct error *error) {
                                      .mode = STORE_CREATE,
                                      .clock = runner->options.clock,
                                      .folder = runner->options.folder,
-                                     .takes_back = runner->options.watched,
+                                     .claim =
+                                         runner->options.watched ? CLAIM_ALWAYS : CLAIM_UNLESS_LIVE,
                                      .checks_only = true,
                                      .hurries = thread_told_to_stop};
     runner->engine = engine_open(&options, error);

@@ -93,6 +93,13 @@ struct store_file {
     size_t size;
 };
 
+/* What a deployment does to a newer one of its name. */
+enum deployment_claim {
+    CLAIM_UNLESS_LIVE, /* that counts if a live executor has it; else this one does */
+    CLAIM_ALWAYS,      /* this one counts */
+    CLAIM_NEVER        /* what counts goes on; only one that the store has not seen counts */
+};
+
 struct store_deployment {
     const char *name, *hash; /* the same name and hash: the same deployment */
     const json_t *others;    /* names that the folder may have had; NULL: none */
@@ -102,10 +109,10 @@ struct store_deployment {
     const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
     const json_t *processes;         /* of each { key, hash, path, kind, tag, properties, timers,
                                         events, history_time_to_live }, see version.h; NULL: none */
-    bool takes_back;                 /* it counts although a live executor has a newer one */
+    enum deployment_claim claim;
     int64_t known; /* not 0: the store has this deployment; it is registered, no more is written */
     /* out; a deployment is newer if it was seen for the first time later: */
-    int64_t left_to;    /* not 0: a live executor has this newer one, so nothing was changed; */
+    int64_t left_to;    /* not 0: this other one goes on, so nothing was changed; */
     int64_t taken_back; /* not 0: this newer one counted until now, and no longer does */
     json_t *renamed; /* those that had another name until now, { id = that name }; the caller's */
 };

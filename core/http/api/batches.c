@@ -15,6 +15,8 @@ static bool read_list(const struct call *call, enum ask_kind *of, struct error *
     } lists[] = {{"jobs", ASK_JOBS}, {"instances", ASK_PROCESS_INSTANCES}, {"past", ASK_PAST}};
     const json_t *given = json_object_get(call->body, "of");
     const char *type = json_text(call->body, "type");
+    if (!type)
+        return json_refuse("type", json_object_get(call->body, "type"), "a text", error);
     *of = batch_list_of(type);
     if (!given || json_is_null(given))
         return true;
@@ -29,7 +31,8 @@ static bool read_list(const struct call *call, enum ask_kind *of, struct error *
 /* Either ids or a query. */
 static bool check_ids(const struct call *call, struct error *error) {
     const json_t *ids = json_object_get(call->body, "ids");
-    const bool listed = json_is_array(ids), asked = json_object_get(call->body, "query") != NULL;
+    const bool listed = json_is_array(ids),
+               asked = json_is_object(json_object_get(call->body, "query"));
     return listed != asked ||
            error_set(error, ERROR_INVALID, "ids: expected either ids or a query");
 }
@@ -45,6 +48,16 @@ static json_t *spec_of(const struct call *call, struct error *error) {
     return spec;
 }
 
+/* It makes jobs, and so does what comes when it is complete. */
+static bool may_enqueue(const struct call *call, struct error *error) {
+    const char *type = json_text(call->body, "type");
+    const bool makes = (type && strcmp(type, "enqueue") == 0) ||
+                       json_is_string(json_object_get(call->body, "on_complete"));
+    return !makes || caller_may(call->caller, SCOPE_ENQUEUE) ||
+           error_set(error, ERROR_FORBIDDEN,
+                     "a batch that makes jobs: the caller may not (expected enqueue)");
+}
+
 static bool tell(struct call *call, const struct command_run *run, struct error *error) {
     char location[64];
     snprintf(location, sizeof location, "/v1/batches/%" PRId64, run->batch);
@@ -57,12 +70,15 @@ static bool tell(struct call *call, const struct command_run *run, struct error 
 bool create_batch(struct call *call, struct error *error) {
     struct command_run run = {0};
     enum ask_kind of = ASK_KINDS;
-    if (!sight_whole(call, error) || !check_ids(call, error) || !read_list(call, &of, error))
+    if (!sight_whole(call, error) || !may_enqueue(call, error) || !check_ids(call, error) ||
+        !read_list(call, &of, error))
         return false;
+    const json_t *ids = json_object_get(call->body, "ids"),
+                 *query = json_object_get(call->body, "query");
     json_t *spec = spec_of(call, error);
     bool done = spec && engine_batch_plan(call->engine, spec, error) &&
-                engine_batch_create(call->engine, spec, json_object_get(call->body, "ids"), of,
-                                    json_object_get(call->body, "query"), &run, error) &&
+                engine_batch_create(call->engine, spec, json_is_array(ids) ? ids : NULL, of,
+                                    json_is_object(query) ? query : NULL, &run, error) &&
                 tell(call, &run, error);
     json_decref(spec);
     return done;

@@ -328,6 +328,7 @@ const struct member settle_told[] = {
 const struct member verdict_told[] = {
     {"id", VALUE_INTEGER, true, "of the job"},
     {"outcome", VALUE_TEXT, true, "as the path says"},
+    {"created", VALUE_LIST, false, "the ids of the jobs of `create`"},
     {0},
 };
 

@@ -106,7 +106,8 @@ bool answer_count(struct call *call, struct error *error) {
 static json_t *job_ended(struct call *call, struct error *error) {
     const struct error before = *error;
     json_t *question =
-        json_pack("{s{sI} si}", "filters", "job", (json_int_t)call->place.id, "limit", 1);
+        json_pack("{s{sI s[ssss]} si}", "filters", "job", (json_int_t)call->place.id, "outcome",
+                  "successful", "deleted", "cancelled", "skipped", "limit", 1);
     json_t *rows = question ? engine_ask(call->engine, ASK_LOG, question, error) : NULL;
     json_t *row = json_incref(json_array_get(rows, 0));
     json_decref(rows);
@@ -118,14 +119,20 @@ static json_t *job_ended(struct call *call, struct error *error) {
     return NULL;
 }
 
-/* While it lives the door asks again, each second and at each ring: no topic has this name. */
+/* While it lives the door asks again, each second and at each ring: no topic has this name. Of
+ * several that wait one is asked, and its answer rings for the next. */
 static void park_for_end(struct exchange *exchange, const json_t *job, int64_t id, time_ms wait) {
     const char *state = json_text(job, "state");
     const time_ms until = exchange->began / 1000 + wait;
-    if (until <= clock_monotonic() || strcmp(state, "dead") == 0 || strcmp(state, "ended") == 0)
-        return;
-    exchange->topics = json_pack("[o]", json_sprintf("\njob %" PRId64, id));
-    exchange->parks_until = exchange->topics ? until : 0;
+    json_t *names = json_pack("[o]", json_sprintf("\njob %" PRId64, id));
+    if (strcmp(state, "dead") == 0 || strcmp(state, "ended") == 0) {
+        exchange->wakes = names;
+    } else if (names && until > clock_monotonic()) {
+        exchange->topics = names;
+        exchange->parks_until = until;
+    } else {
+        json_decref(names);
+    }
 }
 
 bool answer_job(struct call *call, struct error *error) {

@@ -34,7 +34,8 @@ static void give_up(struct stream *stream, bool *end) {
 
 void stream_write(struct stream *stream, const char *text, size_t size) {
     mutex_lock(&stream->mutex);
-    stream->missed = stream->missed || stream->waits.size + size > STREAM_MOST;
+    stream->missed =
+        stream->missed || (stream->waits.size > 0 && stream->waits.size + size > STREAM_MOST);
     if (!stream->missed && !stream->left)
         text_append(&stream->waits, text, size);
     mutex_unlock(&stream->mutex);

@@ -3,6 +3,7 @@
 #include "store/rules/create/cycle.h"
 #include "store/rules/ground/stream.h"
 #include "store/rules/place/fair_share.h"
+#include "store/rules/place/occupancy.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/incident.h"
 #include <stdio.h>
@@ -47,6 +48,8 @@ bool replace_job(struct store *store, const struct job_spec *spec, int64_t holde
         !place_remove(store, &old, error))
         return false;
     CRASH_POINT("replace_unplaced");
+    if (placeless) /* its stream is not the one that was noted with it */
+        occupancy_written(store, 0, 0);
     if (!row_replace(store, &row, new, error) || !replace_cycle(store, spec, &row, error))
         return false;
     return placeless ||

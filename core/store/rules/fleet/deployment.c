@@ -366,13 +366,33 @@ static bool deploy_insert(struct store *store, const struct store_deployment *de
            deploy_find(store, deployment, id, error) == YES && CRASH_POINT("deploy_inserted");
 }
 
+/* Fills in `left_to`. `seen`: the store had the deployment. */
+static bool deploy_claim(struct store *store, struct store_deployment *deployment, bool seen,
+                         int64_t id, time_ms now, struct error *error) {
+    int64_t current = id;
+    switch (deployment->claim) {
+    case CLAIM_UNLESS_LIVE:
+        return deploy_newer(store, id, now, &deployment->left_to, error);
+    case CLAIM_NEVER:
+        if (seen && store_deployment_current(store, deployment->name, &current, error) == FAILED)
+            return false;
+        deployment->left_to = current != id ? current : 0;
+        return true;
+    case CLAIM_ALWAYS:
+        break;
+    }
+    return true;
+}
+
 static bool deploy_write(struct store *store, struct store_deployment *deployment,
                          const char *executor_name, time_ms now, int64_t *id, struct error *error) {
     if (deployment->known)
         return deploy_known_one(store, deployment, executor_name, id, error);
-    if (!deploy_called(store, deployment, now, error) ||
-        !deploy_insert(store, deployment, now, id, error) ||
-        (!deployment->takes_back && !deploy_newer(store, *id, now, &deployment->left_to, error)))
+    if (!deploy_called(store, deployment, now, error))
+        return false;
+    const enum answer seen = deploy_find(store, deployment, id, error);
+    if (seen == FAILED || !deploy_insert(store, deployment, now, id, error) ||
+        !deploy_claim(store, deployment, seen == YES, *id, now, error))
         return false;
     if (deployment->left_to)
         return deploy_leave(store, deployment, error) &&

@@ -443,17 +443,18 @@ enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
 
 enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t rank,
                          struct error *error) {
-    struct row *row = cursor_sifts(cursor)
-                          ? db_query(&store->db, error,
-                                     "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
-                                     " rank BETWEEN ?2 AND ?3" SIFTED(
-                                         "?4", "?5") " ORDER BY rank, place, id LIMIT 1",
-                                     "iiint", cursor->stream, rank, cursor->rank_max,
-                                     (int)cursor->dated, cursor->tenant)
-                          : db_query(&store->db, error,
-                                     "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
-                                     " rank>=?2 ORDER BY rank, place, id LIMIT 1",
-                                     "ii", cursor->stream, rank);
+    struct row *row =
+        cursor_sifts(cursor)
+            ? db_query(
+                  &store->db, error,
+                  "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                  " rank BETWEEN ?2 AND ?3" SIFTED("?4", "?5") " ORDER BY rank, place, id LIMIT 1",
+                  "iiint", cursor->stream, rank, cursor->rank_max, (int)cursor->dated,
+                  cursor->tenant)
+            : db_query(&store->db, error,
+                       "SELECT rank, place, id, lane, plain FROM ready"
+                       " WHERE stream=?1 AND rank>=?2 ORDER BY rank, place, id LIMIT 1",
+                       "ii", cursor->stream, rank);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;

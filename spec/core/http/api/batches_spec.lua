@@ -1,5 +1,6 @@
 -- Batches over HTTP: by ids, by a query, and what cannot be one.
 local asker = require "spec.support.asker"
+local json = require("moonshift").json
 local program = require "spec.support.program"
 
 describe("a batch over HTTP", function()
@@ -56,6 +57,9 @@ describe("a batch over HTTP", function()
       [{ type = "suspend", query = { handler = "work" }, of = "all" }] = '"jobs"',
       [{ type = "suspend", ids = { 1 }, nmae = "x" }] = "nmae",
       [{ ids = { 1 } }] = "type",
+      [{ type = 7, ids = { 1 } }] = "type 7: expected a text",
+      [{ type = json.null, ids = { 1 } }] = "type null: expected a text",
+      [{ type = "delete-jobs", query = json.null }] = "either ids or a query",
     } do
       local answer = post(body)
       assert.equal(400, answer.status, expected)
@@ -63,6 +67,17 @@ describe("a batch over HTTP", function()
     end
     assert.equal(404, post { type = "set-job-priorty", ids = { 1 } }.status)
     assert.equal("[]\n", (select(2, place.run("batch", "list", "--json"))))
+  end)
+
+  it("that makes jobs wants the scope for that, too", function()
+    local who = { scopes = { "operate" } }
+    for _, body in ipairs { { type = "enqueue", ids = { { n = 1 } }, config = { handler = "work" } },
+      { type = "suspend", ids = { 1 }, on_complete = "work" } } do
+      local answer = asker.ask(place.path, { "POST", "/v1/batches", body, who = who })
+      assert.equal(403, answer.status)
+      assert.matches("enqueue", answer.body.detail)
+      assert.equal(201, post(body).status)
+    end
   end)
 
   it("is not for callers who see some tenants or handlers", function()

@@ -65,6 +65,23 @@ describe("the routes over a socket", function()
       { ended.job, ended.state, ended.outcome, ended.result })
   end)
 
+  it("take no newer folder back that another program has deployed", function()
+    local store = "sqlite:" .. folder .. "/moonshift.db"
+    local other = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/other")
+    local file = assert(io.open(folder .. "/handlers/second.lua", "w"))
+    file:write("return function() end\n")
+    file:close()
+    assert.equal(0, (process.moonshift("deploy", folder, "--store", store)))
+    local head = faces.head("POST /v1/processes/order/start", "Content-Type: application/json",
+      "Content-Length: 2")
+    -- Its threads open the store only now. What is begun is left to a job.
+    assert.matches("^202", other:ask(head .. "{}"))
+    assert.equal(0, (other:stop()))
+    local _, operations = process.moonshift("operations", "--verb", "rollback", "--json", "--store",
+      store)
+    assert.equal("[]\n", operations)
+  end)
+
   it("wait no longer than they are told, and not for what is not there", function()
     local _, made = ask("POST /v1/jobs", { handler = "topic/never" })
     local status, job = ask(("GET /v1/jobs/%d?wait=PT0.1S"):format(made.id))
