@@ -13,6 +13,7 @@
 #include "job/command.h"
 #include "job/outcome.h"
 #include "job/settings.h"
+#include "store/claim.h"
 #include "store/lane.h"
 
 struct store;
@@ -93,13 +94,6 @@ struct store_file {
     size_t size;
 };
 
-/* What a deployment does to a newer one of its name. */
-enum deployment_claim {
-    CLAIM_UNLESS_LIVE, /* that counts if a live executor has it; else this one does */
-    CLAIM_ALWAYS,      /* this one counts */
-    CLAIM_NEVER        /* what counts goes on; only one that the store has not seen counts */
-};
-
 struct store_deployment {
     const char *name, *hash; /* the same name and hash: the same deployment */
     const json_t *others;    /* names that the folder may have had; NULL: none */
@@ -107,8 +101,7 @@ struct store_deployment {
     size_t file_count;
     struct definitions *definitions; /* their ids are filled in */
     const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
-    const json_t *processes;         /* of each { key, hash, path, kind, tag, properties, timers,
-                                        events, history_time_to_live }, see version.h; NULL: none */
+    const json_t *processes;         /* of each what version.h says; NULL: none */
     enum deployment_claim claim;
     int64_t known; /* not 0: the store has this deployment; it is registered, no more is written */
     /* out; a deployment is newer if it was seen for the first time later: */

@@ -9,7 +9,8 @@
 /* YES: the versions of the folder are current already. */
 enum answer versions_known(struct store *store, const struct store_deployment *deployment,
                            struct error *error);
-/* Makes the versions of a folder current. A text that is known makes no row: `current` goes back to
+/* Makes the versions of a folder current: of each { key, hash, path, kind, tag, properties, timers,
+ * events, history_time_to_live }. A text that is known makes no row: `current` goes back to
  * it. Start timers and start events follow; a timer with the same text keeps its date. A timer of a
  * process is { activity, text, spec }, spec the keys of its job; an event { kind, name, key,
  * activity }. */

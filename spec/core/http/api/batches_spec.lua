@@ -71,7 +71,8 @@ describe("a batch over HTTP", function()
 
   it("that makes jobs wants the scope for that, too", function()
     local who = { scopes = { "operate" } }
-    for _, body in ipairs { { type = "enqueue", ids = { { n = 1 } }, config = { handler = "work" } },
+    local enqueue = { type = "enqueue", ids = { { n = 1 } }, config = { handler = "work" } }
+    for _, body in ipairs { enqueue,
       { type = "suspend", ids = { 1 }, on_complete = "work" } } do
       local answer = asker.ask(place.path, { "POST", "/v1/batches", body, who = who })
       assert.equal(403, answer.status)
