@@ -38,6 +38,7 @@ struct door {
     int count;
     struct line parked;
     time_ms tries_at;    /* the first that is parked for each topic is tried; TIME_NEVER: none is */
+    time_ms looks_at;    /* those that look are asked again; TIME_NEVER: none does */
     uint64_t rung;       /* rings heard */
     time_ms listens_at;  /* TIME_NEVER: it listens */
     time_ms farewell_at; /* TIME_NEVER: it is not closing */
@@ -175,6 +176,8 @@ static void ask_again(struct door *door, struct exchange *exchange) {
     exchange->text = exchange->etag = NULL;
     exchange->text_length = 0;
     exchange->status = 0;
+    exchange->looks = false;
+    exchange->again = true;
     on_asked(door, connection_of(exchange), exchange);
 }
 
@@ -183,6 +186,8 @@ static void park(struct door *door, struct exchange *exchange) {
     line_add(&door->parked, exchange);
     if (exchange->topics && door->tries_at == TIME_NEVER)
         door->tries_at = clock_monotonic() + TRY_EVERY;
+    if (exchange->looks && door->looks_at == TIME_NEVER)
+        door->looks_at = clock_monotonic() + TRY_EVERY;
     connection_park(connection_of(exchange));
     if (exchange->topics && exchange->rings != door->rung)
         ask_again(door, exchange);
@@ -215,6 +220,15 @@ static void try_each(struct door *door) {
             ask_again(door, one);
     }
     json_decref(names);
+}
+
+static void look_again(struct door *door) {
+    door->looks_at = TIME_NEVER;
+    for (struct exchange *one = door->parked.first, *next; one; one = next) {
+        next = one->next;
+        if (one->looks)
+            ask_again(door, one);
+    }
 }
 
 static void hear(struct door *door, const struct ring *ring) {
@@ -295,6 +309,8 @@ static void tend(struct door *door) {
     }
     if (now >= door->tries_at)
         try_each(door);
+    if (now >= door->looks_at)
+        look_again(door);
     if (now < door->owner.look_at)
         return;
     door->owner.look_at = TIME_NEVER;
@@ -315,6 +331,7 @@ static time_ms wait_of(const struct door *door) {
     time_ms at = door->owner.look_at;
     at = door->listens_at < at ? door->listens_at : at;
     at = door->tries_at < at ? door->tries_at : at;
+    at = door->looks_at < at ? door->looks_at : at;
     at = door->farewell_at < at ? door->farewell_at : at;
     if (at == TIME_NEVER)
         return TIME_NEVER;
@@ -385,7 +402,8 @@ struct door *door_new(const struct door_options *options, struct error *error) {
                                             .ended = on_ended,
                                             .arg = door,
                                             .look_at = TIME_NEVER};
-    door->listens_at = door->farewell_at = door->tries_at = TIME_NEVER;
+    door->listens_at = door->farewell_at = TIME_NEVER;
+    door->tries_at = door->looks_at = TIME_NEVER;
     mutex_init(&door->mutex);
     if (fill(door, error))
         return door;

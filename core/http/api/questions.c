@@ -119,20 +119,13 @@ static json_t *job_ended(struct call *call, struct error *error) {
     return NULL;
 }
 
-/* While it lives the door asks again, each second and at each ring: no topic has this name. Of
- * several that wait one is asked, and its answer rings for the next. */
-static void park_for_end(struct exchange *exchange, const json_t *job, int64_t id, time_ms wait) {
+/* While it lives the door asks again. */
+static void park_for_end(struct exchange *exchange, const json_t *job, time_ms wait) {
     const char *state = json_text(job, "state");
     const time_ms until = exchange->began / 1000 + wait;
-    json_t *names = json_pack("[o]", json_sprintf("\njob %" PRId64, id));
-    if (strcmp(state, "dead") == 0 || strcmp(state, "ended") == 0) {
-        exchange->wakes = names;
-    } else if (names && until > clock_monotonic()) {
-        exchange->topics = names;
-        exchange->parks_until = until;
-    } else {
-        json_decref(names);
-    }
+    exchange->looks =
+        until > clock_monotonic() && strcmp(state, "dead") != 0 && strcmp(state, "ended") != 0;
+    exchange->parks_until = exchange->looks ? until : 0;
 }
 
 bool answer_job(struct call *call, struct error *error) {
@@ -144,7 +137,7 @@ bool answer_job(struct call *call, struct error *error) {
     if (!job && wait && error->code == ERROR_NOT_FOUND)
         job = job_ended(call, error);
     if (job && wait)
-        park_for_end(call->exchange, job, call->place.id, wait);
+        park_for_end(call->exchange, job, wait);
     snprintf(etag, sizeof etag, "\"%" PRId64 "-%" PRId64 "\"", json_int(job, "rev"),
              json_int(job, "attempt"));
     call->exchange->etag = job ? strdup(etag) : NULL;

@@ -228,7 +228,7 @@ static enum caller_verdict kept_judge(struct callers *callers, struct kept *kept
         address_now(callers, &exchange->peer, now)->misses++;
         return CALLER_UNKNOWN;
     }
-    if (too_fast(kept, exchange, now))
+    if (!exchange->again && too_fast(kept, exchange, now))
         return CALLER_TOO_FAST;
     kept->used = true;
     if (!kept->written || now - kept->written >= USED_EVERY)

@@ -33,6 +33,7 @@ struct exchange {
     struct exchange *next;         /* in a list */
     struct connection *connection; /* the door's alone, as the next */
     uint64_t rings;                /* that it had heard when this was asked */
+    bool again;                    /* it has waited and is asked once more: it is counted */
     int socket;                    /* to look at alone: see exchange_gone */
 
     /* ---- the request; everything lasts as long as the exchange ---- */
@@ -70,6 +71,7 @@ struct exchange {
                             stops, unless a ring for one of `topics` has it asked again before;
                             0: it is written now */
     json_t *topics;      /* an array of texts; the exchange's */
+    bool looks;          /* it is asked again each second, whatever rings */
 
     /* ---- and what waits goes on ---- */
     json_t *wakes;  /* an array of topics that may have jobs now, one for each; the exchange's */

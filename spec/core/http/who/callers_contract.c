@@ -114,12 +114,26 @@ static void barred(struct contract *c) {
     end();
 }
 
+/* A request that has waited was counted when it came. */
+static enum caller_verdict verdict_again(struct contract *c, struct socket_peer peer) {
+    char text[2 * TOKEN_SIZE];
+    struct caller caller = {0};
+    snprintf(text, sizeof text, "Bearer %s", token);
+    struct named_text header = {"authorization", text};
+    struct exchange exchange = {.peer = peer, .headers = &header, .header_count = 1, .again = true};
+    enum caller_verdict verdict = callers_find(callers, engine, &exchange, &caller, &c->error);
+    caller_clear(&caller);
+    return verdict;
+}
+
 static void too_fast(struct contract *c) {
     EXPECT(begin(c, false));
     EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"], \"rate\": \"2/PT1H\"}"));
     EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
     EXPECT(verdict_of(c, near, token) == CALLER_KNOWN);
+    EXPECT(verdict_again(c, far) == CALLER_KNOWN);
     EXPECT(verdict_of(c, far, token) == CALLER_TOO_FAST);
+    EXPECT(verdict_again(c, far) == CALLER_KNOWN);
     end();
 }
 
