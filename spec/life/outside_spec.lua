@@ -484,6 +484,13 @@ describe("a worker outside", function()
     wrong_with({ outcome = "complete", create = { "note" } },
       "expected a list of at most 1000 jobs")
     wrong_with({ outcome = "fail", create = {} }, 'unknown key "create"')
+    local most = {}
+    for i = 1, 501 do
+      most[i] = { handler = "note" }
+    end
+    local whole = { id = 1, token = 1, outcome = "complete", create = most }
+    assert.match("create: 1002 jobs in all outcomes (expected at most 1000)",
+      select(2, engine:settle { outcomes = { whole, whole } }), 1, true)
     wrong_with({ outcome = "extend", lock = "PT1M", lines = {} }, 'unknown key "lines"')
   end)
 

@@ -32,11 +32,15 @@ static bool read_list(struct handing *handing, const json_t *list, struct error 
     handing->list = calloc(handing->count + 1, sizeof *handing->list);
     if (!handing->list)
         return error_no_memory(error);
+    size_t created = 0;
     json_array_foreach(list, i, entry) {
         if (!handed_back_read(&handing->list[i], entry, i + 1, error))
             return false;
+        created += json_array_size(json_object_get(entry, "create"));
     }
-    return true;
+    return created <= SETTLE_MAX ||
+           error_set(error, ERROR_INVALID, "create: %zu jobs in all outcomes (expected at most %d)",
+                     created, SETTLE_MAX);
 }
 
 static bool read_question(struct handing *handing, const json_t *question, struct error *error) {
