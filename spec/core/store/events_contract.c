@@ -205,6 +205,14 @@ static void fleet(struct contract *c) {
     EXPECT(left);
     TOLD(NOW + 3, "executor.left");
     TOLD(NOW + 4, "");
+    other = contract_join(c, "other", NOW, &self);
+    EXPECT(other);
+    json_t *found = ask(c, place, json_pack("[s]", "job.ended"), NOW + 5);
+    EXPECT(found && json_array_size(json_object_get(found, "items")) == 0);
+    snprintf(place, sizeof place, "%s", text_of(found, "next"));
+    json_decref(found);
+    store_close(other);
+    TOLD(NOW + 6, "executor.left");
 }
 
 int main(void) {

@@ -280,14 +280,16 @@ static enum event oldest(const struct events_look *look) {
     return found;
 }
 
+/* Executors are looked at in any case: where they are not wanted the place alone goes on. */
 static bool tell(struct events_look *look, json_t *items) {
     enum event event;
     while ((event = oldest(look)) != EVENTS) {
         struct fresh *fresh = &look->fresh[event];
         json_t *told = json_array_get(fresh->told, fresh->next);
-        if (!step_on(look, event, &fresh->rows[fresh->next++]) ||
-            !json_put(told, "place", events_place_write(&look->place)) ||
-            json_array_append(items, told) != 0)
+        if (!step_on(look, event, &fresh->rows[fresh->next++]))
+            return false;
+        if (look->wanted[event] && (!json_put(told, "place", events_place_write(&look->place)) ||
+                                    json_array_append(items, told) != 0))
             return false;
     }
     return true;
