@@ -1,5 +1,5 @@
-/* gather.h - how long a commit waits for creators (rules §1): a pure rule, for threads of a program
- * and for one thread that serves many.
+/* gather.h - how long a commit waits for creators (rules §1): a pure rule, for a thread that serves
+ * many.
  *
  * A creator whose job was just written mostly comes back with the next one at once. So a
  * transaction waits until as many creators ask for it as lately, for half the time that the last
@@ -20,16 +20,5 @@ struct gather {
 /* After a transaction that answered so many creators and took so many microseconds, while others
  * came to wait. */
 struct gather gather_next(size_t answered, size_t waiting, int64_t took);
-
-enum gather_part {
-    GATHER_WAITS,   /* it is answered by another one */
-    GATHER_GATHERS, /* it leads if the others do not come in time */
-    GATHER_LEADS    /* it writes now for all that wait */
-};
-
-/* What the creator does that has just come; `waiting` counts it. writing: a transaction is under
- * way; gathering: another creator gathers. */
-enum gather_part gather_part(const struct gather *gather, size_t waiting, bool writing,
-                             bool gathering);
 
 #endif

@@ -25,7 +25,6 @@ struct crew {
     bool gathering;                /* it does: it is called once they are there */
     int files;                     /* counts the changes of the files */
     bool ends;
-    int count; /* of hands that were ever begun */
     struct hand hands[];
 };
 
