@@ -500,6 +500,6 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak soak-server mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
--include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/soak/reader.d $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
+-include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/soak/reader.d $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) $(ASKER).d \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \
 	$(POWER:.o=.d) $(BUILD)/spec/core/store/sqlite/error_memory.d

@@ -194,8 +194,8 @@ class Worker(threading.Thread):
 
     def settle(self, outcomes):
         """Until somebody says what became of them: who asks twice is told that they are settled."""
-        answer = None
-        while outcomes and not answer:
+        answer, end = None, time.monotonic() + 60 * self.world.slow
+        while outcomes and not answer and time.monotonic() < end:
             answer = self.faces.ask("/v1/settle", {"worker": self.name, "outcomes": outcomes})
             answer = answer if answer and answer[0] == 200 else None
             if not answer:

@@ -78,10 +78,10 @@ bool call_wait(const json_t *value, time_ms *wait, struct error *error) {
 
 /* ---- the content ---- */
 
-static bool is_json(const struct exchange *exchange) {
+bool call_has_type(const struct exchange *exchange, const char *name) {
     const char *type = exchange_header(exchange, "content-type");
     const size_t size = type ? strcspn(type, "; ") : 0;
-    return size == strlen("application/json") && strncmp(type, "application/json", size) == 0;
+    return size == strlen(name) && strncmp(type, name, size) == 0;
 }
 
 static bool body_object(struct call *call, struct error *error) {
@@ -90,7 +90,7 @@ static bool body_object(struct call *call, struct error *error) {
         call->body = json_object();
         return call->body || error_no_memory(error);
     }
-    if (!is_json(exchange))
+    if (!call_has_type(exchange, "application/json"))
         return error_set(error, ERROR_TYPE, "content: expected application/json");
     call->body = json_read(exchange->body, exchange->length, "body", error);
     if (!call->body)

@@ -27,6 +27,9 @@ bool call_answer(struct call *call, int status, json_t *answer, struct error *er
 bool call_answer_text(struct call *call, int status, const char *type, char *text,
                       struct error *error);
 
+/* True if the content is said to be of this type. */
+bool call_has_type(const struct exchange *exchange, const char *name);
+
 /* How long the answer may wait; stays where it is not said. */
 bool call_wait(const json_t *value, time_ms *wait, struct error *error);
 

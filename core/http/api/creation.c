@@ -52,12 +52,6 @@ static json_t *answer_kept(void *arg, const struct created *created, size_t coun
 
 /* ---- reading ---- */
 
-static bool has_type(const struct exchange *exchange, const char *name) {
-    const char *type = exchange_header(exchange, "content-type");
-    const size_t size = type ? strcspn(type, "; ") : 0;
-    return size == strlen(name) && strncmp(type, name, size) == 0;
-}
-
 /* A line for each job; lines that are empty are passed over. NULL: error. */
 static json_t *read_lines(const struct exchange *exchange, struct error *error) {
     json_t *list = json_array(), *one;
@@ -78,9 +72,9 @@ static json_t *read_lines(const struct exchange *exchange, struct error *error) 
 }
 
 static json_t *read_content(const struct exchange *exchange, struct error *error) {
-    if (has_type(exchange, "application/x-ndjson"))
+    if (call_has_type(exchange, "application/x-ndjson"))
         return read_lines(exchange, error);
-    if (has_type(exchange, "application/json"))
+    if (call_has_type(exchange, "application/json"))
         return json_read(exchange->body, exchange->length, "body", error);
     error_set(error, ERROR_TYPE, "content: expected application/json or application/x-ndjson");
     return NULL;

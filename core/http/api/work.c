@@ -189,7 +189,7 @@ bool answer_settle(struct call *call, struct error *error) {
     return settle(call, call->body, &answer, error) && call_answer(call, 200, answer, error);
 }
 
-/* The verdict on one outcome as an error; NULL: it is settled. */
+/* The code of a verdict. */
 static enum error_code code_of(const char *name) {
     int code = ERROR_FAILED;
     while (code < ERROR_RATE && strcmp(error_code_name((enum error_code)code), name) != 0)

@@ -416,6 +416,18 @@ static int64_t sorts(struct contract *c, int priorities) {
     return done ? status(c->store, SQLITE_STMTSTATUS_SORT) : -1;
 }
 
+/* Of them fewer columns are read, and none that is empty. */
+static void bare_jobs(struct contract *c) {
+    EXPECT(make(c, 3 * PAGE, (struct job){.retries = 2}));
+    turn(c, PAGE);
+    int64_t bare = turn(c, PAGE);
+    EXPECT(turn(c, PAGE) > 0);
+    EXPECT(make(c, 3 * PAGE, (struct job){.retries = 2, .activity = "a"}));
+    turn(c, PAGE);
+    int64_t whole = turn(c, PAGE);
+    EXPECT(bare > 0 && bare + 20 * PAGE < whole);
+}
+
 static void a_file(struct contract *c) {
     int64_t few = sorts(c, 10), many = sorts(c, 50);
     EXPECT(few >= 0 && many == few + 1);
@@ -436,6 +448,7 @@ static const struct check checks[] = {
     {"statistics sort no table, however long", statistics},
     {"the oldest ready job is found in front of its level", the_oldest},
     {"a page of a walk through the log costs the same however deep it is", a_walk},
+    {"jobs with no more than a payload cost less than others", bare_jobs},
     {"jobs of a file are sorted only if their priorities are many", a_file},
     {"at rest next to no page is kept in memory", a_rest},
 };
