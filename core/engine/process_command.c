@@ -21,6 +21,7 @@ static const struct member {
     {"starts", TOLD_FLAG},
     {"variables", TOLD_OBJECT},
     {"transient", TOLD_OBJECT},
+    {"local_variables", TOLD_OBJECT},
     {"types", TOLD_OBJECT},
     {"operations", TOLD_LIST},
     {"skip_listeners", TOLD_FLAG},

@@ -12,7 +12,7 @@ local START = { variables = "map", transient = "map", types = "map", key = "key"
   skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 local MESSAGE = { key = "key", instance = "id", token = "id", business_key = "key",
   starts = "flag", all = "flag", variables = "map", transient = "map", types = "map",
-  keep = "span" }
+  local_variables = "map", keep = "span" }
 
 local CANCEL = { reason = "text", skip_listeners = "flag", skip_mappings = "flag",
   skip_called = "flag", dry_run = "flag" }
@@ -24,6 +24,11 @@ local MODIFY = { skip_listeners = "flag", skip_mappings = "flag", reason = "text
   dry_run = "flag" }
 local MIGRATE = { skip_listeners = "flag", skip_mappings = "flag", dry_run = "flag" }
 
+-- What a message that becomes a row, or goes to many, cannot have beside its variables.
+local function only_for_one(given)
+  return given.transient or given.types or given.local_variables
+end
+
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
   local command = options.only(given, where .. "start", START, level + 1)
@@ -34,16 +39,15 @@ end
 
 local function message_command(message, given, where, level)
   given = options.only(given, where .. "correlate", MESSAGE, level + 1)
-  if given.keep ~= nil and (given.transient ~= nil or given.types ~= nil) then
-    error(where .. "correlate: a message that may be kept has neither transient variables nor "
-      .. "types", level + 1)
+  if given.keep ~= nil and only_for_one(given) then
+    error(where .. "correlate: a message that may be kept has neither transient nor local "
+      .. "variables, nor types", level + 1)
   elseif given.token ~= nil and (given.instance == nil or given.keep ~= nil) then
     error(where .. "correlate: a token without its instance, or beside keep (expected the token "
       .. "of a subscription and its instance)", level + 1)
   elseif given.starts ~= nil and (given.instance ~= nil or given.keep ~= nil) then
     error(where .. "correlate: starts goes without instance and keep", level + 1)
-  elseif given.all and (given.instance or given.starts or given.keep or given.transient
-    or given.types) then
+  elseif given.all and (given.instance or given.starts or given.keep or only_for_one(given)) then
     error(where .. "correlate: all goes with key, business_key and variables alone", level + 1)
   end
   given.kind = "message"

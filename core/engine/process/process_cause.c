@@ -305,6 +305,17 @@ static bool keep_read(const json_t *command, time_ms now, time_ms *until, struct
     return fine;
 }
 
+/* A message that is kept as a row, or given to many, has its variables alone. */
+static bool variables_alone(const json_t *command, const char *with, struct error *error) {
+    static const char *const others[] = {"transient", "types", "local_variables"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (json_object_get(command, others[i]))
+            return error_set(error, ERROR_INVALID,
+                             "%s: a message with \"%s\" has none (expected variables alone)",
+                             others[i], with);
+    return true;
+}
+
 static bool message_all(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error);
 
@@ -313,7 +324,8 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     time_ms until;
     if (json_is_true(json_object_get(command, "all")))
         return message_all(cause, engine, command, error);
-    if (!keep_read(command, engine_now(engine), &until, error))
+    if (!keep_read(command, engine_now(engine), &until, error) ||
+        (until && !variables_alone(command, "keep", error)))
         return false;
     json_t *question = json_object();
     bool fine = question && take(question, "name", command, "message") &&
@@ -374,6 +386,8 @@ static bool signal_read(struct process_cause *cause, struct engine *engine, cons
 /* A message to all goes the way of a signal. */
 static bool message_all(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
+    if (!variables_alone(command, "all", error))
+        return false;
     json_t *question = json_pack("{sb}", "message", 1);
     bool fine = question && take(question, "signal", command, "message") &&
                 take(question, "key", command, "key") &&
@@ -460,7 +474,7 @@ static bool check(const struct reader *reader, const json_t *command, struct err
 
 static bool read_parts(struct process_cause *cause, struct engine *engine,
                        const struct reader *reader, const json_t *command, struct error *error) {
-    static const char *const parts[] = {"variables", "transient", "types"};
+    static const char *const parts[] = {"variables", "transient", "types", "local_variables"};
     cause->object = json_pack("{ss}", "kind", reader->kind);
     bool done = cause->object != NULL;
     for (size_t i = 0; done && i < sizeof parts / sizeof *parts; i++)

@@ -156,6 +156,7 @@ const struct member message_members[] = {
     {"all", VALUE_FLAG, false, "all that wait for it get it"},
     {"keep", VALUE_TEXT, false, "a span: so long it waits for a receiver"},
     VARIABLES,
+    {"local_variables", VALUE_OBJECT, false, "of what the message triggers, and gone with it"},
     TRANSIENT,
     TYPES,
     LATER,

@@ -243,6 +243,7 @@ function Causes.start(w)
     unique = cause.unique and 1 or nil,
     elsewhere = cause.operations ~= nil or cause.restarts ~= nil })
   w.unit.result = inst.id
+  variables.set_all_own(inst, inst.frame.outer, cause.local_variables)
   if cause.operations or cause.restarts then
     modify.begin(w, inst)
   end

@@ -218,6 +218,7 @@ local function gateway_left(w, inst, gateway, step)
     end
   end
   w:push(walk.arrive, inst, gateway, step)
+  return gateway
 end
 
 -- proceed(w, inst, token, given): what a watch was for has come, with the variables of `given`,
@@ -228,11 +229,15 @@ function events.proceed(w, inst, token, given)
   if step.node.kind == "timeout" then
     spend(w, inst, token, step)
     return step.host.kind.timed_out(w, inst, host, step.host, step)
-  elseif step.node.kind ~= "boundary" and step.node.kind ~= "start" then
-    return gateway_left(w, inst, host, step)
   end
-  spend(w, inst, token, step)
-  events.happened(w, inst, host, step)
+  local triggered
+  if step.node.kind ~= "boundary" and step.node.kind ~= "start" then
+    triggered = gateway_left(w, inst, host, step)
+  else
+    spend(w, inst, token, step)
+    triggered = events.happened(w, inst, host, step)
+  end
+  variables.set_all_own(inst, triggered, not given and w.cause.local_variables)
 end
 
 return events

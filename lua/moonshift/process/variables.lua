@@ -297,6 +297,14 @@ function variables.set_all_transient(inst, values)
   end
 end
 
+-- set_all_own(inst, holder, values): variables of this token or scope, whatever is around it
+function variables.set_all_own(inst, holder, values)
+  for _, name in ipairs(values and sorted(values) or NONE) do
+    check_name(name)
+    variables.put(inst, holder, name, variables.copy(values[name], name, inst, holder))
+  end
+end
+
 -- all(token, kept) -> every variable that is seen from there, by name; with `kept` those that are
 -- not transient
 function variables.all(token, kept)

@@ -27,17 +27,23 @@ static bool is_known(const struct process_from *from, const char *key) {
     return known;
 }
 
+static bool value_check(const char *key, const json_t *value, struct error *error) {
+    if (strcmp(key, "variables") == 0 || strcmp(key, "local_variables") == 0)
+        return json_is_object(value) || json_refuse(key, value, "an object", error);
+    return strcmp(key, "version") == 0 || json_is_string(value) ||
+           json_refuse(key, value, "a text", error);
+}
+
 static bool check(const struct process_from *from, json_t *line, struct error *error) {
     const char *key;
-    json_t *value, *variables = json_object_get(line, "variables");
+    json_t *value;
     json_object_foreach(line, key, value) {
         if (!is_known(from, key))
             return error_set(error, ERROR_INVALID, "unknown key \"%s\"", key);
-        if (strcmp(key, "variables") != 0 && strcmp(key, "version") != 0 && !json_is_string(value))
-            return json_refuse(key, value, "a text", error);
+        if (!value_check(key, value, error))
+            return false;
     }
-    return !variables || json_is_object(variables) ||
-           json_refuse("variables", variables, "an object", error);
+    return true;
 }
 
 /* The present line as an object; NULL: error. */

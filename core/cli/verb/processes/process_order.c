@@ -288,14 +288,27 @@ static bool act_all(struct cli *cli, const struct flags *flags, json_t *command,
     return fine;
 }
 
+/* With --local: what was said as name=value is of what the message triggers. */
+static json_t *variables_local(json_t *command, const struct flags *flags, struct error *error) {
+    json_t *variables = json_object_get(command, "variables");
+    if (!variables || !flags_has(flags, "--local"))
+        return command;
+    if (json_put(command, "local_variables", json_incref(variables)) &&
+        json_object_del(command, "variables") == 0)
+        return command;
+    error_no_memory(error);
+    json_decref(command);
+    return NULL;
+}
+
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    static const char *const keys[] = {"key", "business_key", "keep", NULL};
+    static const char *const keys[] = {"key", "business_key", "keep", "local_variables", NULL};
     json_t *command = message_command(flags, error);
     if (!command)
         return false;
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "messages given", error);
-    command = process_act_variables(command, flags, 1, error);
+    command = variables_local(process_act_variables(command, flags, 1, error), flags, error);
     if (flags_has(flags, "--all"))
         return act_all(cli, flags, command, "message", error);
     return process_act(cli, flags, command, true, "instance ", " has the message", error);
@@ -411,6 +424,7 @@ static const struct flag message_flags[] = {
     {"--starts", NULL, "only start events", FLAG_MEMBER | FLAG_ONE},
     {"--all", NULL, "to every one that waits, and start events", FLAG_MEMBER | FLAG_ONE},
     {"--keep", "SPAN", "so long, if nothing waits for it yet", FLAG_MEMBER | FLAG_ONE},
+    {"--local", NULL, "the variables are of what it triggers, and go with it", FLAG_ONE},
     {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
     {0},

@@ -84,6 +84,7 @@
 ---@field all? boolean true: every one that waits, and start events
 ---@field variables? table set in the receiver
 ---@field transient? table variables of the receiver that last until it waits
+---@field local_variables? table of what the message triggers, and gone with it
 ---@field types? table<string, string> by names of `variables`, kept beside the values
 ---@field keep? string|number how long it is kept if nothing waits for it
 

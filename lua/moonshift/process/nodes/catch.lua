@@ -17,6 +17,7 @@ function catch.proceed(w, inst, token, step, given)
   w:waited(inst, token)
   token.state, token.more, token.begun = "run", nil, true
   variables.set_given(inst, token, given or w.cause)
+  variables.set_all_own(inst, token, not given and w.cause.local_variables)
   w:push(walk.leave, inst, token, step)
 end
 
