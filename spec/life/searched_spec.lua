@@ -75,6 +75,31 @@ describe("a search for variables", function()
     end
   end)
 
+  -- Lua compares whole numbers and others as they are, not as the nearest double.
+  it("compares numbers that a double cannot hold", function()
+    local holds = {
+      ["="] = function(a, b) return a == b end, ["<>"] = function(a, b) return a ~= b end,
+      ["<"] = function(a, b) return a < b end, ["<="] = function(a, b) return a <= b end,
+      [">"] = function(a, b) return a > b end, [">="] = function(a, b) return a >= b end,
+    }
+    local numbers = { 2 ^ 53, (1 << 53) - 1, 1 << 53, (1 << 53) + 1, 2 ^ 53 + 2, (1 << 53) + 3,
+      -2.0 ^ 53, -(1 << 53) - 1, 0, -0.5, 2 ^ 62, (1 << 62) + 1, math.maxinteger, 2 ^ 63, 1e300,
+      math.mininteger, math.mininteger + 1, -2.0 ^ 63, -1e300 }
+    local ids = {}
+    for i, number in ipairs(numbers) do
+      ids[i] = start { amount = number }
+    end
+    for name, holds_for in pairs(holds) do
+      for _, number in ipairs(numbers) do
+        local wanted = {}
+        for i, stored in ipairs(numbers) do
+          wanted[#wanted + 1] = holds_for(stored, number) and ids[i] or nil
+        end
+        assert.same(wanted, found { amount = { name, number } }, name .. " " .. number)
+      end
+    end
+  end)
+
   it("compares texts, and true and false", function()
     local a, b, c = start { customer = "ann", vip = true }, start { customer = "bob" }, start {}
     assert.same({ a }, found { customer = "ann" })

@@ -24,35 +24,61 @@ static void compare(struct query *query, const char *column, const char *sql, js
     query_bind_new(query, value);
 }
 
-static json_int_t whole_of(double number) {
-    if (number >= 9.2e18)
-        return INT64_MAX;
-    return number <= -9.2e18 ? INT64_MIN : (json_int_t)number;
+/* A column that cannot hold the number itself: `below` and `above` are the nearest that it can, NULL
+ * where there is none. Takes both over. */
+static void compare_between(struct query *query, const char *column, const char *sql, json_t *below,
+                            json_t *above) {
+    json_t *end = *sql == '>' ? above : below;
+    bool apart = strcmp(sql, "<>") == 0;
+    if (apart) {
+        query_add(query, column);
+        query_add(query, " IS NOT NULL");
+    } else if (*sql == '=' || !end) {
+        query_add(query, "1=0");
+    } else {
+        compare(query, column, *sql == '>' ? ">=" : "<=", json_incref(end));
+    }
+    json_decref(below);
+    json_decref(above);
 }
 
-/* Whole numbers beside one that is not: compared with the next whole one. */
-static void compare_fraction(struct query *query, const char *sql, double number) {
-    query_add(query, " OR ");
-    if (*sql == '=')
-        query_add(query, "1=0");
-    else if (strcmp(sql, "<>") == 0)
-        query_add(query, "v.whole IS NOT NULL");
-    else if (*sql == '>')
-        compare(query, "v.whole", ">=", json_integer(whole_of(ceil(number))));
+#define WHOLE_END 0x1p63 /* the first number above all of 64 bits */
+
+/* Whole numbers beside any other. */
+static void compare_wholes(struct query *query, const char *sql, double number) {
+    const char *column = "v.whole";
+    if (number >= WHOLE_END)
+        compare_between(query, column, sql, json_integer(INT64_MAX), NULL);
+    else if (number < -WHOLE_END)
+        compare_between(query, column, sql, NULL, json_integer(INT64_MIN));
+    else if (number == floor(number))
+        compare(query, column, sql, json_integer((json_int_t)number));
     else
-        compare(query, "v.whole", "<=", json_integer(whole_of(floor(number))));
+        compare_between(query, column, sql, json_integer((json_int_t)floor(number)),
+                        json_integer((json_int_t)ceil(number)));
+}
+
+/* Other numbers beside a whole one, which may lie between two of them. */
+static void compare_reals(struct query *query, const char *sql, json_int_t whole) {
+    double near = (double)whole;
+    bool over = near >= WHOLE_END || (json_int_t)near > whole;
+    if (!over && (json_int_t)near == whole)
+        compare(query, "v.number", sql, json_real(near));
+    else
+        compare_between(query, "v.number", sql, json_real(over ? nextafter(near, -INFINITY) : near),
+                        json_real(over ? near : nextafter(near, INFINITY)));
 }
 
 static void compare_number(struct query *query, const char *sql, const json_t *value) {
-    double number = json_number_value(value);
     query_add(query, "(");
-    compare(query, "v.number", sql, json_real(number));
-    if (json_is_real(value) && number != floor(number)) {
-        compare_fraction(query, sql, number);
-    } else {
-        json_int_t whole = json_is_real(value) ? whole_of(number) : json_integer_value(value);
+    if (json_is_real(value)) {
+        compare(query, "v.number", sql, json_incref(json_unchanged(value)));
         query_add(query, " OR ");
-        compare(query, "v.whole", sql, json_integer(whole));
+        compare_wholes(query, sql, json_real_value(value));
+    } else {
+        compare_reals(query, sql, json_integer_value(value));
+        query_add(query, " OR ");
+        compare(query, "v.whole", sql, json_incref(json_unchanged(value)));
     }
     query_add(query, ")");
 }
