@@ -103,6 +103,9 @@ void session_return(struct session *session);
 bool session_notified(struct session *session, const char *apart, bool *of_it);
 int session_socket(const struct session *session);
 
+/* The longest number as text is -1.2345678901234567e-300, and its end. */
+enum { NUMBER_ROOM = 32 };
+
 /* A statement as libpq wants it. */
 struct statement {
     struct session *session;
@@ -116,10 +119,10 @@ struct statement {
     Oid *types;          /* of each parameter; 0: the server finds out */
     const char **values; /* NULL but between the binding and the sending */
     int *sizes, *formats;
-    char (*numbers)[24]; /* what values of numbers point to, */
-    char **arrays;       /* and arrays: they are the statement's own */
-    int bound;           /* so many of them */
-    bool asked;          /* it was made of filters, and is not kept */
+    char (*numbers)[NUMBER_ROOM]; /* what values of numbers point to, */
+    char **arrays;                /* and arrays: they are the statement's own */
+    int bound;                    /* so many of them */
+    bool asked;                   /* it was made of filters, and is not kept */
     PGresult *result;
     int at;
     char (*texts)[32]; /* numbers of the present row as texts; NULL: none was asked for */
