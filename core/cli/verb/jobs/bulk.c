@@ -141,12 +141,17 @@ static void line_keep(struct bulk *bulk, struct kept_line *line) {
     bulk->kept.bad = bulk->bad_count;
 }
 
+static const char *handler_of(const struct engine_spec *spec) {
+    return spec->object ? json_text(spec->object, "handler") : spec->fast.names[SPEC_NAME_handler];
+}
+
 static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
     struct kept_line line;
     struct arena *texts = bulk->kept.full ? &bulk->texts : &bulk->kept.texts;
     if (line_read(bulk, texts, &line, &why) &&
         engine_check_spec(bulk->engine, &line.spec, &bulk->check, &why)) {
+        lost_note(bulk->options->lost, handler_of(&line.spec));
         answers_keep(&bulk->answers, (size_t)bulk->good++, &bulk->check.answers);
         line_keep(bulk, &line);
         arena_empty(&bulk->texts);

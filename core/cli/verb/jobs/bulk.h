@@ -3,6 +3,7 @@
 #define MOONSHIFT_CLI_VERB_JOBS_BULK_H
 
 #include "cli/receipt.h"
+#include "cli/verb/jobs/lost.h"
 #include "engine/engine.h"
 
 struct bulk_options {
@@ -12,6 +13,7 @@ struct bulk_options {
     bool unchecked;      /* handlers need not be known */
     bool interactive;    /* show progress */
     const char *request; /* the key it is asked for under; NULL: none */
+    struct lost *lost;   /* notes the handlers of good lines */
 };
 
 /* Two passes: the first reads and checks every line, the second writes. Bad lines are said on

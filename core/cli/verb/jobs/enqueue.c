@@ -6,6 +6,7 @@
 #include "cli/shown/output.h"
 #include "cli/shown/progress.h"
 #include "cli/verb/jobs/bulk.h"
+#include "cli/verb/jobs/lost.h"
 #include "cli/wait/job_wait.h"
 #include "cli/words/moment.h"
 #include "engine/intake.h"
@@ -288,7 +289,7 @@ static bool count_enqueue(const struct cli *cli, const struct flags *flags, stru
 }
 
 static bool from_enqueue(const struct cli *cli, const struct flags *flags, struct engine *engine,
-                         struct receipt *receipt, struct error *error) {
+                         struct receipt *receipt, struct lost *lost, struct error *error) {
     struct bulk_options options = {
         .path = flags_text(flags, "--from"),
         .line_max = text_room(&cli->settings),
@@ -296,6 +297,7 @@ static bool from_enqueue(const struct cli *cli, const struct flags *flags, struc
         .unchecked = flags_has(flags, "--unchecked"),
         .interactive = cli->interactive,
         .request = flags_text(flags, "--request"),
+        .lost = lost,
     };
     return bulk_enqueue(engine, &options, receipt, error);
 }
@@ -332,9 +334,10 @@ static bool wait_check(const struct flags *flags, time_ms *until, struct error *
 }
 
 static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engine *engine,
-                         struct receipt *receipt, struct error *error) {
+                         struct receipt *receipt, struct lost *lost, struct error *error) {
     if (flags_has(flags, "--from"))
-        return from_enqueue(cli, flags, engine, receipt, error);
+        return from_enqueue(cli, flags, engine, receipt, lost, error);
+    lost_note(lost, flags->words[0]);
     int64_t count = 1;
     json_t *spec = NULL;
     bool fine = flags_integer(flags, "--count", 1, INT64_MAX, &count, error) &&
@@ -386,17 +389,6 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
     return engine ? engine : engine_without_folder(cli, flags, error);
 }
 
-/* Of a handler that only executors with an older folder have. */
-static void lost_say(const struct flags *flags, struct engine *engine) {
-    bool asks = flags->word_count > 0 && !flags_has(flags, "--unchecked");
-    int64_t since = asks ? engine_lost(engine, flags->words[0]) : 0;
-    if (since)
-        fprintf(stderr,
-                "moonshift: warning: this folder has no handler \"%s\" since deployment %lld (only "
-                "an executor with an older folder runs the job)\n",
-                flags->words[0], (long long)since);
-}
-
 /* With --wait, of the job's end. */
 static bool answer(const struct cli *cli, const struct flags *flags, struct engine *engine,
                    struct receipt *receipt, time_ms until, struct error *error) {
@@ -412,16 +404,18 @@ static bool answer(const struct cli *cli, const struct flags *flags, struct engi
 
 static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct receipt receipt = {0};
+    struct lost lost = {0};
     struct engine *engine = NULL;
     time_ms until;
     receipt_start(&receipt, cli, flags);
     bool fine = usage_check(flags, error) && request_check(flags, error) &&
                 wait_check(flags, &until, error);
     fine = fine && (engine = engine_make(cli, flags, error));
-    fine = fine && jobs_enqueue(cli, flags, engine, &receipt, error);
+    fine = fine && jobs_enqueue(cli, flags, engine, &receipt, &lost, error);
     CRASH_POINT("enqueue_answered");
-    if (fine)
-        lost_say(flags, engine);
+    if (fine && !flags_has(flags, "--unchecked"))
+        lost_say(&lost, engine);
+    lost_clear(&lost);
     fine = fine && answer(cli, flags, engine, &receipt, until, error);
     engine_close(engine);
     receipt_clear(&receipt);

@@ -24,8 +24,8 @@ static void compare(struct query *query, const char *column, const char *sql, js
     query_bind_new(query, value);
 }
 
-/* A column that cannot hold the number itself: `below` and `above` are the nearest that it can, NULL
- * where there is none. Takes both over. */
+/* A column that cannot hold the number itself: `below` and `above` are the nearest that it can,
+ * NULL where there is none. Takes both over. */
 static void compare_between(struct query *query, const char *column, const char *sql, json_t *below,
                             json_t *above) {
     json_t *end = *sql == '>' ? above : below;

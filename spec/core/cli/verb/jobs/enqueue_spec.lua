@@ -326,6 +326,17 @@ describe("a handler that the folder has lost", function()
     assert.equal("", warned("work"))
   end)
 
+  it("is named once among the lines of a file", function()
+    local line = '{"handler":"gone"}\n{"handler":"work"}\n{"handler": "gone", "payload": [1]}\n'
+    place.write("jobs.jsonl", line:rep(50))
+    local status, output, errors = place.run("enqueue", "--from", "jobs.jsonl")
+    assert.same({ 0, "150" }, { status, output:match("^%d+") })
+    assert.matches('no handler "gone" since deployment 2', errors, 1, true)
+    local _, count = errors:gsub("\n", "")
+    assert.equal(1, count)
+    assert.equal("", select(3, place.run("enqueue", "--from", "jobs.jsonl", "--unchecked")))
+  end)
+
   it("has no warning where it is back", function()
     assert.truthy(warned("gone") ~= "")
     place.write("handlers/gone.lua", "return function() end\n")
