@@ -14,7 +14,8 @@ FILES_SLOPE = 0.5      # a second
 FILES_MOST = 120
 LOG_MOST = 64 << 20    # bytes of SQLite's log
 START = 5              # seconds that a start may take on a busy machine
-WARM = 25.0            # seconds until the caches of a process are full
+RSS_CACHES = 48 << 10  # KiB of a process whose connections have full caches
+WARM = 25.0            # seconds until most of what a process keeps is there
 LONG = 20.0            # seconds that it lives at least after that before its slope counts
 
 
@@ -129,8 +130,8 @@ def watch(evidence, report, who, entries):
     entries = [e for e in entries if e.t - entries[0].t >= WARM * SECOND]
     if not entries or entries[-1].t - entries[0].t < LONG * SECOND:
         return
-    for what, values, most in (("KiB", [e.attempt for e in entries], RSS_SLOPE),
-                               ("files", [e.token for e in entries], FILES_SLOPE)):
+    for what, values, most, least in (("KiB", [e.attempt for e in entries], RSS_SLOPE, RSS_CACHES),
+                                      ("files", [e.token for e in entries], FILES_SLOPE, 0)):
         grows = slope([(e.t / SECOND, value) for e, value in zip(entries, values)])
-        if plain and grows > most:
+        if plain and grows > most and values[-1] > least:
             report.violated("%s grows by %.1f %s a second" % (who, grows, what))

@@ -6,6 +6,7 @@ import json
 import os
 
 import line
+from faces import OUTSIDE
 
 SECOND = 10 ** 9   # of the lines' clock
 MS = 10 ** 6
@@ -149,6 +150,8 @@ class Evidence:
             key = (entry.pid, entry.job, entry.token)
             if self.server:
                 entry = entry._replace(wall=entry.t // MS + self.base)
+            elif entry.node.startswith(OUTSIDE):  # its own clock is the true one
+                entry = entry._replace(wall=entry.wall + self.offset_at(entry.t))
             if entry.event == "start":
                 run = opened[key] = Run(entry)
                 self.runs.append(run)
@@ -159,6 +162,10 @@ class Evidence:
         for event in ("ack", "held", "kept", "nack", "unknown"):
             for entry in self.by["P", event]:
                 self.answers[entry.note.split()[0]] = entry
+
+    def offset_at(self, t):
+        """By how much the clock of the executors was ahead at a time of the lines."""
+        return self.offsets[bisect.bisect_right(self.offsets, (t, OPEN_ENDED)) - 1][1]
 
     def _date_rows(self):
         """When each row of the witness was written, by the clock of the lines: their order is that
