@@ -23,14 +23,6 @@ static const struct txn_hook *const hooks[] =
 
 /* ---- what a server has no need of ---- */
 
-bool postgres_tend(struct store *store, enum store_chore chore, int limit, bool *more,
-                   struct error *error) {
-    (void)store, (void)chore, (void)limit, (void)error;
-    if (more)
-        *more = false;
-    return true; /* the server files, moves and cleans up by itself */
-}
-
 void postgres_purge_behind(struct store *store) {
     (void)store; /* rows of jobs go with the transaction in which they succeed */
 }

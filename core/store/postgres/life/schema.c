@@ -23,14 +23,10 @@ static const struct {
     {"rank=~", "rank= ~"},
 };
 
-/* What is ended is found by indexes here, not filed behind. Then what the rules' statements need of
- * a server, and notes: a text under a key. A payload that is no JSON here (a NUL in a text, too
- * deep) is passed over by searches: the function says NULL. No row of an ended job is left behind.
- */
+/* What the rules' statements need of a server, and notes: a text under a key. A payload that is no
+ * JSON here (a NUL in a text, too deep) is passed over by searches: the function says NULL. No row
+ * of an ended job is left behind. */
 static const char own[] =
-    "CREATE INDEX ended_job ON ended(job, seq);\n"
-    "CREATE INDEX ended_instance ON ended(instance, seq) WHERE instance IS NOT NULL;\n"
-    "CREATE INDEX trail_instance ON trail(instance, seq);\n"
     "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
     " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n"
     "CREATE TABLE note(key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL);\n"

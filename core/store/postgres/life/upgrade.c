@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define TRIES 15                                   /* of a step that meets a lock, */
+#define FILED_AT_ONCE 10000                        /* ended jobs, in one transaction */
 #define LOCK_WAIT "SET LOCAL lock_timeout TO 2000" /* for which it holds others up so long */
 
 /* 7: a kept message knows the job that brings it, the step of a unit that failed is kept, and what
@@ -100,6 +101,9 @@ static const struct upgrade released[] = {
      .index = "CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS incident_schedule"
               " ON incident(schedule, type) WHERE ended IS NULL AND schedule IS NOT NULL"},
     {.version = 8, .index = "CREATE INDEX CONCURRENTLY IF NOT EXISTS past_ended ON past(ended)"},
+    {.version = 8, .drop = "DROP INDEX CONCURRENTLY IF EXISTS ended_job"},
+    {.version = 8, .drop = "DROP INDEX CONCURRENTLY IF EXISTS ended_instance"},
+    {.version = 8, .drop = "DROP INDEX CONCURRENTLY IF EXISTS trail_instance"},
     {0}};
 const struct upgrade *postgres_upgrades = released;
 
@@ -196,6 +200,21 @@ static bool build_indexes(struct store *store, struct error *error) {
     return done;
 }
 
+/* History is found by what is filed before the indexes go that found it until then. */
+static bool file_history(struct store *store, struct error *error) {
+    bool more = true, done = true;
+    while (done && more)
+        done = store_file_ended(store, FILED_AT_ONCE, &more, error);
+    return done;
+}
+
+static bool drop_indexes(struct store *store, struct error *error) {
+    bool done = file_history(store, error);
+    for (const struct upgrade *one = postgres_upgrades; done && one->version; one++)
+        done = !one->drop || db_execute(&store->db, one->drop, error);
+    return done;
+}
+
 /* ---- what is narrow ---- */
 
 /* Names executors of an older program whose lease is not over, or whose session is there. NO: there
@@ -254,7 +273,7 @@ static bool lock(struct store *store, struct error *error) {
 static bool run_all(struct store *store, struct error *error) {
     if (!postgres_schema_read(store, error) || !widen(store, error))
         return false;
-    return build_indexes(store, error) && narrow(store, error);
+    return build_indexes(store, error) && drop_indexes(store, error) && narrow(store, error);
 }
 
 bool upgrade_run(struct store *store, struct error *error) {

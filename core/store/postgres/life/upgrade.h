@@ -1,8 +1,9 @@
 /* upgrade.h - how a store comes to the next version of its schema while programs of both work.
  *
  * A version has up to three steps. `widen` adds tables, or columns that have a default: programs of
- * the version before do not notice. `index` is built beside the work. `narrow` takes away what
- * those programs need, or changes what it means: it waits until no live executor has one. */
+ * the version before do not notice. `index` is built beside the work, and
+ * `drop` goes beside it: programs of the version before are slower without it. `narrow` takes away
+ * what those programs need, or changes what it means: it waits until no live executor has one. */
 #ifndef MOONSHIFT_STORE_POSTGRES_LIFE_UPGRADE_H
 #define MOONSHIFT_STORE_POSTGRES_LIFE_UPGRADE_H
 
@@ -18,6 +19,7 @@ struct upgrade {
     const char *widen, *narrow; /* statements; NULL: none */
     const char *too;            /* more of `widen`; NULL: none */
     const char *index;          /* CREATE INDEX CONCURRENTLY IF NOT EXISTS …; NULL: none */
+    const char *drop;           /* DROP INDEX CONCURRENTLY IF EXISTS …; NULL: none */
 };
 
 /* From the first version on, in their order. A spec puts a list of its own here. */

@@ -293,11 +293,13 @@ static bool filter_of_instance(struct query *query, const struct filter *filter,
                                const json_t *value, struct error *error) {
     const struct filter filed = {
         .name = filter->name,
-        .sql = "(t.seq IN (SELECT o.seq FROM trail_of o WHERE o.instance",
-        .after = ")",
+        .sql = "t.seq IN (SELECT o.seq FROM trail_of o WHERE o.instance",
     };
     const struct filter tail = {
-        .name = filter->name, .sql = " OR (t.seq>" FILED " AND t.instance", .after = "))"};
+        .name = filter->name,
+        .sql = " UNION ALL SELECT n.seq FROM trail n WHERE n.seq>" FILED " AND n.instance",
+        .after = ")",
+    };
     return filter_numbers(query, &filed, value, error) &&
            filter_numbers(query, &tail, value, error);
 }

@@ -208,20 +208,35 @@ bool history_filed(struct store *store, int64_t *filed, struct error *error) {
 
 static bool history_file(struct store *store, int64_t from, int64_t to, struct error *error) {
     return db_run(&store->db, error,
-                  "INSERT INTO ended_by_job(job, seq)"
-                  " SELECT job, seq FROM ended WHERE seq>?1 AND seq<=?2"
-                  " ON CONFLICT DO NOTHING",
+                  "INSERT INTO ended_by_job(job, seq) SELECT job, seq FROM ended"
+                  " WHERE seq>?1 AND seq<=?2 ORDER BY job, seq",
                   "ii", from, to) &&
            db_run(&store->db, error,
                   "INSERT INTO ended_by_instance(instance, seq) SELECT instance, seq"
                   " FROM ended WHERE seq>?1 AND seq<=?2 AND instance IS NOT NULL"
-                  " ORDER BY instance, seq ON CONFLICT DO NOTHING",
+                  " ORDER BY instance, seq",
                   "ii", from, to) &&
            CRASH_POINT("history_filed") &&
            db_run(&store->db, error,
                   "INSERT INTO meta(key, value) VALUES('filed', ?1)"
                   " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
                   "i", to);
+}
+
+bool history_unfiled(struct store *store, int64_t *count, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT (SELECT coalesce(max(seq), 0) FROM ended)"
+                 " - (SELECT coalesce(max(value), 0) FROM meta WHERE key='filed'),"
+                 " (SELECT coalesce(max(seq), 0) FROM trail)"
+                 " - (SELECT coalesce(max(value), 0) FROM meta WHERE key='trail_filed')",
+                 "");
+    if (db_step(&store->db, row, error) != YES)
+        return false;
+    int64_t ends = row_int(row, 0), steps = row_int(row, 1);
+    *count = ends > steps ? ends : steps;
+    row_done(row);
+    return true;
 }
 
 bool store_file_ended(struct store *store, int limit, bool *more, struct error *error) {

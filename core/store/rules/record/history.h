@@ -71,4 +71,7 @@ bool history_late_lines(struct store *store, const struct outcome *outcome, stru
 /* The last ended row that ended_by_job knows; those after it are filed later. */
 bool history_filed(struct store *store, int64_t *filed, struct error *error);
 
+/* How many rows of ended jobs are not filed, or of the trail if those are more. */
+bool history_unfiled(struct store *store, int64_t *count, struct error *error);
+
 #endif

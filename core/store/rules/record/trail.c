@@ -30,8 +30,7 @@ bool trail_file(struct store *store, int limit, bool *more, struct error *error)
     int64_t to = *more ? filed + limit : last;
     return last <= filed || (db_run(&store->db, error,
                                     "INSERT INTO trail_of(instance, seq) SELECT instance, seq"
-                                    " FROM trail WHERE seq>?1 AND seq<=?2 ORDER BY instance, seq"
-                                    " ON CONFLICT DO NOTHING",
+                                    " FROM trail WHERE seq>?1 AND seq<=?2 ORDER BY instance, seq",
                                     "ii", filed, to) &&
                              file_to(store, to, error));
 }

@@ -10,10 +10,7 @@ void sqlite_set_clock(struct store *store, struct clock *clock) {
 static bool tend_file(struct store *store, int limit, bool *more, struct error *error) {
     int64_t tail = 0;
     *more = false;
-    if (db_value(&store->db, error, &tail,
-                 "SELECT (SELECT coalesce(max(seq), 0) FROM ended) -"
-                 " (SELECT coalesce(max(value), 0) FROM meta WHERE key='filed')",
-                 "") == FAILED)
+    if (!history_unfiled(store, &tail, error))
         return false;
     return tail < limit || store_file_ended(store, limit, more, error);
 }

@@ -135,12 +135,35 @@ static void in_the_way(struct contract *c) {
     EXPECT(done && schema.version == 10);
 }
 
+/* What history was found by until it was filed behind. */
+#define INDEXES                                                                                    \
+    "SELECT count(*) FROM pg_indexes WHERE schemaname=current_schema()"                            \
+    " AND indexname IN ('ended_job', 'ended_instance', 'trail_instance')"
+
+static void history_filed_first(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(db_execute(&c->store->db,
+                      "CREATE INDEX ended_job ON ended(job, seq);"
+                      "CREATE INDEX ended_instance ON ended(instance, seq)"
+                      " WHERE instance IS NOT NULL;"
+                      "CREATE INDEX trail_instance ON trail(instance, seq);"
+                      "INSERT INTO ended(job, stream, outcome, at)"
+                      " SELECT 1000+i, 1, 1, 1 FROM generate_series(1, 20001) i",
+                      &c->error));
+    struct store *store = store_open(c->url, STORE_MIGRATE, &c->settings, &c->error);
+    store_close(store);
+    EXPECT(store);
+    EXPECT(contract_number(c, "SELECT count(*) FROM ended_by_job") == 20001);
+    EXPECT(contract_number(c, INDEXES) == 0);
+}
+
 static const struct check checks[] = {
     {"an earlier version is refused to all but a migration", refused},
     {"a program of the version before works with a store that is wider than it knows", rolling},
     {"what that program needs goes once no executor has it, and then it is refused", narrowed},
     {"an executor that is refused gives its locks back", parting},
     {"a step that meets a lock for two seconds is tried again", in_the_way},
+    {"history is filed before the indexes go by which it was found", history_filed_first},
 };
 
 int main(void) {
