@@ -11,6 +11,7 @@
 #include "store/postgres/turn/timeline.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/place/places.h"
+#include "store/rules/place/unique.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 
@@ -132,7 +133,7 @@ enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
 /* What is asked for in the flight that begins. NULL: it is asked for later, or not at all. */
 struct first {
-    struct row *meta, *work, *snapshot, *world;
+    struct row *meta, *work, *snapshot, *world, *claim;
 };
 
 static bool ask_meta(struct store *store, struct first *first, struct error *error) {
@@ -152,6 +153,19 @@ static bool ask_first(struct store *store, enum store_purpose purpose, struct fi
     return purpose != STORE_COMMAND || first->world;
 }
 
+/* The key of a creation beside others, for the id that it is given. */
+static bool ask_claim(struct store *store, enum beginning how, struct first *first,
+                      struct error *error) {
+    struct unique_ahead *ahead = store->claims;
+    if (ahead)
+        ahead->asked = ahead->claimed = false;
+    if (!ahead || how != BESIDE_CREATIONS)
+        return true;
+    ahead->job = ahead->given ? ahead->given : postgres_of(store)->drawn.next;
+    first->claim = unique_ahead_ask(store, ahead, error);
+    return first->claim && statement_send_ahead(first->claim, error);
+}
+
 /* Not what is lost without harm. */
 static bool unhurry(struct store *store, struct error *error) {
     return db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "");
@@ -166,11 +180,11 @@ static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
         return db_run(&store->db, error, look_sql, "") &&
                (!known || ask_meta(store, first, error)) && read_begun(store, false, begun, error);
     if (!db_run(&store->db, error, begin_sql, "") ||
-        !postgres_gate(store, how == BESIDE_CREATIONS, error))
+        !postgres_gate(store, how == BESIDE_CREATIONS, error) ||
+        (purpose == STORE_HOLD && !unhurry(store, error)))
         return false;
-    return (purpose != STORE_HOLD || unhurry(store, error)) &&
-           (!known || ask_first(store, purpose, first, error)) &&
-           read_begun(store, true, begun, error);
+    return (!known || ask_first(store, purpose, first, error)) &&
+           ask_claim(store, how, first, error) && read_begun(store, true, begun, error);
 }
 
 /* A creation that has no ids drawn on this connection runs alone. */
@@ -205,6 +219,10 @@ static bool read_first(struct store *store, const struct first *first, struct er
            (!first->world || command_answer(store, first->world, error));
 }
 
+static bool claim_answer(struct store *store, const struct first *first, struct error *error) {
+    return !first->claim || unique_ahead_answer(store, store->claims, first->claim, error);
+}
+
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     if (!transaction_may_begin(store, error))
@@ -223,7 +241,7 @@ bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, stru
         return reason.code == ERROR_INTERRUPTED ? postgres_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
     store->writing = true;
-    if (!read_first(store, &first, error)) {
+    if (!read_first(store, &first, error) || !claim_answer(store, &first, error)) {
         store_rollback(store);
         return false;
     }

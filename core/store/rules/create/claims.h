@@ -7,8 +7,9 @@
 
 #include "store/rules/place/unique.h"
 
-/* Of a new job. CLAIM_ITSELF: it has no key, or one of a job before it in the list. */
-enum claim_state { CLAIM_ITSELF, CLAIM_DONE, CLAIM_HELD };
+/* Of a new job. CLAIM_ITSELF: it has no key, or one of a job before it in the list. CLAIM_TAKEN:
+ * the key has a row of another one, of which no more is known. */
+enum claim_state { CLAIM_ITSELF, CLAIM_DONE, CLAIM_HELD, CLAIM_TAKEN };
 struct claim {
     enum claim_state state;
     struct unique_found found; /* of a key that is held */

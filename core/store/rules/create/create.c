@@ -304,18 +304,53 @@ static int create_count(const struct job_spec *specs) {
     return count;
 }
 
+/* The definition of a single job that has a key; 0: none. */
+static int64_t create_keyed(struct store *store, const struct job_spec *specs, int64_t deployment) {
+    const struct job *job = &specs->job;
+    if (!job->unique_key || specs->next)
+        return 0;
+    int64_t of = deployment ? deployment : create_deployment(store, job->handler);
+    const struct catalog_stream *stream = catalog_find(&store->catalog, job, of);
+    return stream ? stream->definition->id : 0;
+}
+
+/* Begins beside other creations, with a claim of the key if there is one. */
+static bool create_begin_apart(struct store *store, const struct job_spec *specs,
+                               struct unique_ahead *ahead, bool *own, struct error *error) {
+    store->claims = ahead->definition ? ahead : NULL;
+    bool done = store->engine->draw_ids(store, create_count(specs), error) &&
+                unit_begin(store, STORE_CREATION, own, error);
+    store->claims = NULL;
+    return done;
+}
+
 /* What is known of definitions may be old: with what is so now the creation is judged again. */
 static bool create_begin(struct store *store, const struct job_spec *specs, int64_t deployment,
-                         bool *own, struct error *error) {
+                         time_ms now, struct unique_ahead *ahead, bool *own, struct error *error) {
     if (store->writing || !specs || !create_are_apart(store, specs, deployment))
         return unit_begin(store, STORE_TURN, own, error);
-    if (!store->engine->draw_ids(store, create_count(specs), error) ||
-        !unit_begin(store, STORE_CREATION, own, error))
+    ahead->key = specs->job.unique_key;
+    ahead->definition = create_keyed(store, specs, deployment);
+    ahead->given = specs->job.id;
+    ahead->until = specs->unique_until > now ? specs->unique_until : TIME_NONE;
+    if (!create_begin_apart(store, specs, ahead, own, error))
         return false;
-    if (create_are_apart(store, specs, deployment))
+    bool same = !ahead->asked || create_keyed(store, specs, deployment) == ahead->definition;
+    if (same && create_are_apart(store, specs, deployment))
         return true;
     store_rollback(store);
+    ahead->asked = false;
     return unit_begin(store, STORE_TURN, own, error);
+}
+
+/* What has become of the key of the only job. */
+static struct claim create_claimed(struct store *store, struct job_spec *spec,
+                                   const struct unique_ahead *ahead) {
+    if (!ahead->claimed)
+        return (struct claim){.state = CLAIM_TAKEN};
+    spec->job.definition = ahead->definition;
+    spec->job.id = spec->job.id ? spec->job.id : meta_id(store);
+    return (struct claim){.state = CLAIM_DONE};
 }
 
 /* True if the outcome, which lasts until the transaction has ended, has this list. */
@@ -327,13 +362,20 @@ bool work_create(struct store *store, struct job_spec *specs, int64_t deployment
                  struct error *error) {
     bool own = false;
     struct claims claims;
-    if (!create_begin(store, specs, deployment, &own, error))
+    struct unique_ahead ahead = {0};
+    struct claim only;
+    if (!create_begin(store, specs, deployment, now, &ahead, &own, error))
         return false;
     bool keeps = store->prelock.keeps;
     store->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
     store->bulk.lasts = !keeps || outcome_creates(store->prelock.creator, specs);
     bool done = claims_make(store, specs, deployment, now, &claims, error);
     const struct claim *claim = claims.list;
+    if (ahead.asked) {
+        only = create_claimed(store, specs, &ahead);
+        claim = &only;
+        done = done && (ahead.until == TIME_NONE || unique_purge(store, now, error));
+    }
     for (struct job_spec *spec = specs; done && spec; spec = spec->next, claim += claim != NULL) {
         spec->reply = (struct created){0};
         done = create_one(store, spec, claim, deployment, now, error);

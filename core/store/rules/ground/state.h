@@ -281,6 +281,7 @@ struct store {
     struct bulk bulk, endings;  /* new jobs or locks; and ends of jobs */
     struct bulk failures, keys; /* runs that failed; and unique keys of jobs that were done */
     struct prelock prelock;
+    struct unique_ahead *claims; /* by the creation that begins; NULL: no key */
     struct rows_ahead ahead;
     struct marks marks;
     struct occupancy occupancy;

@@ -105,6 +105,24 @@ enum answer unique_claim(struct store *store, const struct job *job, time_ms unt
     return db_changes(&store->db) ? YES : NO;
 }
 
+struct row *unique_ahead_ask(struct store *store, const struct unique_ahead *ahead,
+                             struct error *error) {
+    return db_query(&store->db, error,
+                    "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
+                    " ON CONFLICT DO NOTHING RETURNING job",
+                    "itiT", ahead->definition, ahead->key, ahead->job, ahead->until);
+}
+
+bool unique_ahead_answer(struct store *store, struct unique_ahead *ahead, struct row *row,
+                         struct error *error) {
+    int64_t job = 0;
+    enum answer claimed = db_first(&store->db, row, &job, error);
+    ahead->asked = true;
+    ahead->claimed = claimed == YES;
+    CRASH_POINT("unique_claimed");
+    return claimed != FAILED;
+}
+
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error) {
     enum answer claimed = unique_claim(store, job, until, now, error);

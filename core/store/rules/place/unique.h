@@ -37,6 +37,21 @@ enum answer unique_judge(struct store *store, const char *key, const struct uniq
 enum answer unique_claim(struct store *store, const struct job *job, time_ms until, time_ms now,
                          struct error *error);
 
+/* A key that is claimed by the message with which its creation begins. */
+struct unique_ahead {
+    const char *key;
+    int64_t definition, given; /* given: the id of the job; 0: the next one that was drawn */
+    time_ms until;             /* TIME_NONE: as long as the job is alive */
+    int64_t job;               /* that holds it, if it was claimed */
+    bool asked, claimed;       /* claimed: as unique_claim says */
+};
+
+/* What is asked, and what is answered. NULL, false: error. */
+struct row *unique_ahead_ask(struct store *store, const struct unique_ahead *ahead,
+                             struct error *error);
+bool unique_ahead_answer(struct store *store, struct unique_ahead *ahead, struct row *row,
+                         struct error *error);
+
 /* Removes keys whose time is over, so many at most. */
 enum { UNIQUE_PURGED = 100 };
 bool unique_purge(struct store *store, time_ms now, struct error *error);

@@ -234,7 +234,41 @@ static void one_taken(struct contract *c) {
     EXPECT(store_lanes_hold(c->store, wants, 2, &held, &c->error) && held == 2);
 }
 
+/* ---- one job ---- */
+
+enum { WARM = 17 }; /* behind so many jobs ids are drawn for as many more */
+
+/* Waits for the creation of one job; 0: that is not what has become of it. */
+static int64_t waits_to_create(struct contract *c, const char *key, time_ms until,
+                               enum creation wanted) {
+    char name[16];
+    snprintf(name, sizeof name, "%s", key ? key : "");
+    struct job_spec spec =
+        completed((struct job_spec){.job = {.unique_key = key ? name : NULL, .retries = 3}});
+    spec.unique_until = until;
+    struct asked before = asked_now(c);
+    bool done = store_enqueue(c->store, &spec, NOW, &c->error);
+    return asked_since(c, before, done && spec.reply.creation == wanted).waits;
+}
+
+static void alone(struct contract *c) {
+    for (int i = 0; i < WARM; i++) { /* statements and definitions are known now */
+        char key[16];
+        snprintf(key, sizeof key, "before %d", i);
+        EXPECT(waits_to_create(c, key, NOW + 1000, CREATION_CREATED));
+    }
+    EXPECT(waits_to_create(c, NULL, TIME_NONE, CREATION_CREATED) == 2);
+    EXPECT(waits_to_create(c, "a", TIME_NONE, CREATION_CREATED) == 2);
+    EXPECT(waits_to_create(c, "b", NOW + 1000, CREATION_CREATED) == 2);
+    EXPECT(waits_to_create(c, "a", TIME_NONE, CREATION_KEPT) > 2);
+    EXPECT(waits_to_create(c, "b", NOW + 1000, CREATION_KEPT) > 2);
+    EXPECT(count_of(c, "SELECT count(*) FROM job") == WARM + 3);
+    EXPECT(count_of(c, "SELECT count(*) FROM unique_key u JOIN job j ON j.id=u.job"
+                       " AND j.unique_key=u.key") == WARM + 2);
+}
+
 static const struct check checks[] = {
+    {"a job is created in two waits, with a unique key that is free as without", alone},
     {"what a list reads and the lanes that it holds cost as many waits for many", reads},
     {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
