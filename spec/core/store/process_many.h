@@ -56,8 +56,9 @@ static inline void leave(struct step *step, const struct job *job, const char *f
             job->instance_id, 6, job->version, "message", "parcel", "p-1", "wait"};
 }
 
-/* Settles these runs in one turn, and frees them. */
-static inline bool settle_many(struct contract *c, struct job *jobs, const char *frame) {
+/* Settles these runs in one turn, and frees them. Each gives the signal; NULL: none. */
+static inline bool settle_giving(struct contract *c, struct job *jobs, const char *frame,
+                                 struct unit_signal *signal) {
     static struct outcome outcomes[MANY];
     static struct step steps[MANY];
     struct capacity capacity = {.acquire = &everything}; /* as an executor has it, without room */
@@ -65,6 +66,8 @@ static inline bool settle_many(struct contract *c, struct job *jobs, const char 
     int count = 0;
     for (struct job *job = jobs; job; job = job->next, count++) {
         leave(&steps[count], job, frame, count);
+        steps[count].unit.signals = signal;
+        steps[count].unit.signal_count = signal != NULL;
         outcomes[count] = (struct outcome){.job = job,
                                            .kind = OUTCOME_SUCCESS,
                                            .started = NOW,
@@ -83,6 +86,11 @@ static inline bool settle_many(struct contract *c, struct job *jobs, const char 
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     job_free_list(jobs);
     return done;
+}
+
+/* The same without a signal. */
+static inline bool settle_many(struct contract *c, struct job *jobs, const char *frame) {
+    return settle_giving(c, jobs, frame, NULL);
 }
 
 /* Writes the steps of commands as one list; the revs of their units are those that they write. */

@@ -104,6 +104,9 @@ static const char *const questions[] = {
     [ASKED_STARTING] = "SELECT r.*, k.at FROM " MESSAGES " CROSS JOIN LATERAL (SELECT "
                        STARTING_COLUMNS FOUND(WAITING_FOR("k.name", "k.key", "instance=0"))
                        " WHERE k.instance=0 LIMIT 100) AS r",
+    [ASKED_SIGNALS] = "SELECT k.at FROM (SELECT " EACH " AS at, " EACH " AS name) AS k CROSS JOIN"
+                      " LATERAL (SELECT 1 FROM subscription WHERE kind='signal' AND name=k.name"
+                      " LIMIT 1) AS s",
 };
 /* clang-format on */
 

@@ -115,6 +115,7 @@ enum asked_rows {
     ASKED_TWINS,    /* number, version, business key, tenant: the instance that has the key */
     ASKED_WAITING,  /* number, name, key, instance, token, business key: RECEIVER_COLUMNS */
     ASKED_STARTING, /* the same of start events */
+    ASKED_SIGNALS,  /* number, name of a signal: no more, if something waits for it */
 };
 
 /* Runs a statement for one row, as db_run does, or keeps its row: the letters are i, z, T, t or d,

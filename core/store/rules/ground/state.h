@@ -244,6 +244,16 @@ struct marks {
     time_ms until;  /* monotonic; 0: none are kept */
 };
 
+/* What is known of the signals of a transaction; see signal_ahead.h. */
+struct signal_ahead {
+    const char *name;
+    bool unheard;
+};
+struct signals_ahead {
+    struct signal_ahead *list; /* by name */
+    size_t count;
+};
+
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
  * struct. */
 struct store {
@@ -274,6 +284,7 @@ struct store {
     struct frames frames;
     struct bodies bodies;
     struct unit_ahead asked;
+    struct signals_ahead signals;
     struct unit_rows_kept unit_rows;
     struct lasting lasting;
     bool unbound; /* kept messages were: see messages_unbind */

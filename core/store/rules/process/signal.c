@@ -5,6 +5,7 @@
 #include "store/rules/ground/row.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/order.h"
+#include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/turn.h"
 #include "store/rules/record/incident.h"
 #include <limits.h>
@@ -225,6 +226,8 @@ bool store_signal(struct store *store, const struct unit_signal *one, const stru
                   time_ms now, struct error *error) {
     struct page page = {.store = store, .signal = one, .unit = unit};
     const int most = one->given ? INT_MAX : PAGE;
+    if (signal_unheard(store, one))
+        return true;
     json_t *receivers = one->token ? receiver_of(one) : signal_receivers(store, one, most, error);
     bool done = receivers && page_give(&page, receivers, now, error);
     page_clear(&page);

@@ -2,11 +2,15 @@
 #include "base/json.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/query.h"
+#include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/turn.h"
 #include <stdlib.h>
+#include <string.h>
 
 bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
                         struct error *error) {
+    if (strcmp(one->kind, "signal") == 0)
+        signals_ahead_forget(store, one->name);
     return unit_row(store, error, ROWS_SUBSCRIPTION,
                     "INSERT INTO subscription(" SUBSCRIPTION_COLUMNS
                     ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",

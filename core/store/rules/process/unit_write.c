@@ -12,6 +12,7 @@
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/signal.h"
+#include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/stuck_instance.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/suspend.h"
@@ -254,6 +255,7 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struc
 bool store_units_ahead(struct store *store, struct outcome *const *outcomes, size_t count,
                        struct error *error) {
     return unit_ahead_ask(store, outcomes, count, error) &&
+           signals_ahead_ask(store, outcomes, count, error) &&
            instances_alone(store, outcomes, count, error);
 }
 
@@ -296,8 +298,16 @@ static bool leaves_no_job(const struct store *store, const struct unit *unit, in
     return none;
 }
 
+/* Nothing waits for what the unit gives. */
+static bool gives_no_signal(const struct store *store, const struct unit *unit) {
+    bool none = true;
+    for (size_t i = 0; none && i < unit->signal_count; i++)
+        none = signal_unheard(store, &unit->signals[i]);
+    return none;
+}
+
 bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running) {
-    return !unit->message_count && !unit->signal_count && !unit->move_count &&
+    return !unit->message_count && !unit->move_count && gives_no_signal(store, unit) &&
            leaves_no_job(store, unit, running);
 }
 

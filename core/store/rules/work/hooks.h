@@ -17,6 +17,7 @@
 #include "store/rules/place/parked_lanes.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
+#include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/turn.h"
 #include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
@@ -25,7 +26,7 @@
 #define TXN_HOOKS(...)                                                                             \
     {&catalog_hook, &fleet_hook, &frames_hook, &bodies_hook, &tell_hook, &batch_hook, &releases_hook,            \
      &marks_hook, &bulk_hook, &unit_rows_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, \
-     &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &occupancy_hook,     \
+     &signals_ahead_hook, &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &occupancy_hook,  \
      &lasting_hook, NULL}
 /* clang-format on */
 

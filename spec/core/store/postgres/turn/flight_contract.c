@@ -38,6 +38,70 @@ static void goes_on(struct contract *c) {
     EXPECT(count_of(c, "SELECT count(*) FROM user_task") == FEW + MANY / 2);
 }
 
+/* ---- signals ---- */
+
+static struct unit_signal signal_of(const char *name) {
+    return (struct unit_signal){.name = name, .until = TIME_NONE, .priority = TIME_NONE};
+}
+
+static struct asked turn_giving(struct contract *c, int64_t of, int count,
+                                struct unit_signal *signal) {
+    struct job *jobs = begin_many(c, of, count);
+    struct asked before = asked_now(c);
+    return asked_since(c, before, settle_giving(c, jobs, F2, signal));
+}
+
+static void unheard(struct contract *c) {
+    int64_t of = order(c);
+    struct unit_signal signal = signal_of("shipped");
+    EXPECT(of != 0);
+    turn_giving(c, of, FEW, &signal); /* definitions are known now */
+    struct asked few = turn_giving(c, of, FEW, &signal);
+    struct asked many = turn_giving(c, of, MANY, &signal);
+    EXPECT(as_much(few, many));
+}
+
+static int64_t bringers(struct contract *c) {
+    return count_of(c, "SELECT count(*) FROM job j JOIN stream s ON s.id=j.stream JOIN definition"
+                       " d ON d.id=s.definition WHERE d.name='process/order:command'");
+}
+
+/* Half of the instances are there for each of them, and one that began to wait in the same turn. */
+static void heard(struct contract *c) {
+    int64_t of = order(c);
+    struct unit_signal signal = signal_of("shipped");
+    EXPECT(of != 0 && turn_giving(c, of, 10, &signal).waits > 0 && bringers(c) == 0);
+    struct job *jobs = begin_many(c, of, 3);
+    static struct step steps[3];
+    struct outcome outcomes[3] = {0};
+    enum settled settled = SETTLED;
+    EXPECT(jobs);
+    int at = 0;
+    for (struct job *job = jobs; job; job = job->next, at++) {
+        leave(&steps[at], job, F2, 1);
+        if (at == 0)
+            steps[at].subscription = (struct unit_subscription){
+                job->instance_id, 6, job->version, "signal", "shipped", "", "wait"};
+        steps[at].unit.signals = at ? &signal : NULL;
+        steps[at].unit.signal_count = at > 0;
+        outcomes[at] = (struct outcome){.job = job,
+                                        .started = NOW,
+                                        .ended = NOW,
+                                        .due = TIME_NONE,
+                                        .lane_ends = true,
+                                        .lane_token = job->token,
+                                        .unit = step_unit(&steps[at]),
+                                        .next = job->next ? &outcomes[at + 1] : NULL};
+    }
+    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+                store_settle_bulk(c->store, outcomes, &c->error);
+    for (int i = 0; done && i < 3; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error);
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    job_free_list(jobs);
+    EXPECT(done && bringers(c) == 2);
+}
+
 /* ---- jobs of instances are taken ---- */
 
 /* Fewer than two pages of ready jobs. */
@@ -273,6 +337,8 @@ static const struct check checks[] = {
     {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
     {"the frames for a page of jobs cost as many waits for many", frames},
+    {"a turn whose signals nothing waits for waits as often for many as for a few", unheard},
+    {"what begins to wait for a signal in the turn in which it is given gets it", heard},
     {"a turn in which instances end waits as often for many as for a few", ends},
     {"a turn in which instances go on waits as often for many as for a few", goes_on},
 };
