@@ -84,7 +84,7 @@ end
 -- What comes beside a host -> how often it came, and at most. A message comes as often as it is
 -- sent, and it was refused `unheard` times.
 local function came_late(self, id, within, times)
-  if within.message and within.beside then
+  if within.by ~= "timer" and (within.beside or within.by == "when") then
     local fired = came(self, id, math.huge)
     return fired, fired + self.unheard
   end
@@ -101,7 +101,7 @@ local function timed(self, node, times)
   local id = node.id .. "_late"
   local fired, most = came_late(self, id, within, times)
   add(self.ends, id, exactly(fired))
-  if not within.message then
+  if within.by == "timer" then
     add_job(self, id .. ":timer", exactly(fired), most - fired)
   end
   count_path(self, node.lists[#node.lists], begun(times, fired), most - fired)
@@ -121,7 +121,7 @@ local function handled(self, node, times)
   local fired, most = came_late(self, id .. ".start", within, times)
   local path = begun(times, fired)
   add_ends(self, id, path)
-  if not within.message then
+  if within.by == "timer" then
     add_job(self, id .. ".start:timer", exactly(fired), most - fired)
   end
   count_path(self, node.lists[#node.lists], path, most - fired)
@@ -201,6 +201,18 @@ function counters.fail(self, node, times)
   count_list(self, node.lists[1], times)
 end
 
+-- What interrupts its own scope ends before or behind that.
+local function throw_by(self, node, times)
+  local id = node.id .. "_throw"
+  if not node.by then
+    return throw(self, id, node.thrower, times)
+  end
+  add(self.ends, id, { 0, times[2] })
+  add(self.cancels, id, { 0, times[2] })
+  add_jobs(self, id, { async = node.thrower.async }, times)
+  add_jobs(self, id, { after = node.thrower.after }, NEVER)
+end
+
 -- The turns of what a boundary event at its first error ends.
 local function halted(self, node, times)
   if not node.times then
@@ -233,7 +245,7 @@ function counters.halt(self, node, times)
   elseif node.how == "handle" then
     add_ends(self, id .. "_handle", inside)
   end
-  throw(self, id .. "_throw", node.thrower, inside)
+  throw_by(self, node, inside)
   count_list(self, node.lists[3], path or inside)
 end
 

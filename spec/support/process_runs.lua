@@ -84,6 +84,26 @@ local function arm(self)
   end
 end
 
+-- The variables that conditions of this process read, and of those that it calls.
+local function note_awaited(self, key, list)
+  local function look(node_key, id, within)
+    if within and within.by == "when" then
+      local names = self.awaited[node_key] or {}
+      self.awaited[node_key], names[#names + 1] = names, "late_" .. id
+    end
+  end
+  look(key, "p", list.within)
+  for _, node in ipairs(list) do
+    look(key, node.id, node.within)
+    for i, inner in ipairs(node.lists or {}) do
+      note_awaited(self, node.kind == "call" and i == 1 and key .. "_" .. node.id or key, inner)
+    end
+  end
+  if list.late then
+    note_awaited(self, key, list.late)
+  end
+end
+
 local function start_executor(self)
   return self.place.start("log", "run", "-C", self.place.path, "--workers", tostring(self.workers))
 end
@@ -166,12 +186,30 @@ local function complete_tasks(self)
   end
 end
 
--- Sends messages that come beside what runs, some of them.
+local function send(self, one)
+  if one.kind == "signal" then
+    return self.engine:signal(one.name)
+  end
+  return self.engine:correlate(one.name, { instance = one.instance, token = one.token })
+end
+
+-- Sends messages and signals that come beside what runs, some of them.
 local function send_messages(self)
-  for _, one in ipairs(self.engine:subscriptions({ kind = "message" }):list()) do
+  for _, one in ipairs(self.engine:subscriptions({ kind = { "message", "signal" } }):list()) do
     if one.name:find(LATE) and math.random(10) == 1 then
-      local done = may_refuse(self, self.engine:correlate(one.name,
-        { instance = one.instance, token = one.token }))
+      local done = may_refuse(self, send(self, one))
+      self.unheard = self.unheard + (done and 0 or 1)
+    end
+  end
+end
+
+-- Sets a variable that a condition beside what runs reads.
+local function set_awaited(self)
+  for _, one in ipairs(self.engine:instances():list()) do
+    local names = self.awaited[one.process]
+    if names and math.random(10) == 1 then
+      local name = names[math.random(#names)]
+      local done = may_refuse(self, self.engine:set_variables(one.id, { [name] = 1 }))
       self.unheard = self.unheard + (done and 0 or 1)
     end
   end
@@ -221,6 +259,7 @@ local function finish(self)
     tend(self)
     complete_tasks(self)
     send_messages(self)
+    set_awaited(self)
     operate(self)
     local now = state(self)
     still = now == before and still + 1 or 0
@@ -491,11 +530,14 @@ end
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
     timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
-    held = {}, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
+    held = {}, awaited = {}, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
     executors = how.executors, workers = how.workers, kills = how.kills,
     scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels,
     sets = how.sets }, Run)
   open_place(self, processes)
+  for _, one in ipairs(processes) do
+    note_awaited(self, one.key, one.list)
+  end
   local fine, message = xpcall(live, debug.traceback, self, processes)
   if fine then
     if how.between then

@@ -54,6 +54,7 @@ local DEEDS = {
   send = 'job:correlate("m_" .. job.payload.to, { key = job.payload.key, keep = "PT1H" })',
   again = 'assert(tries(job) > tonumber(job.fields.fails), "not yet")',
   count = "local name = job.fields.name job.variables[name] = job.variables[name] + 1",
+  set = 'job.variables["set_" .. job.payload.to] = true',
 }
 
 -- files(log, death, reader, scope) -> the files of the folder that no process is.
@@ -80,7 +81,7 @@ local function turns_of(node, flags)
 end
 
 local function flags(node, more)
-  local words = { more }
+  local words = { more ~= "" and more or nil }
   local function add(said, word)
     words[#words + 1] = said and word or nil
   end
@@ -107,17 +108,44 @@ local function message_key(self)
   return "${execution.processInstanceId}" .. self.turn
 end
 
--- What a message from another program does beside an activity.
+-- What comes from another program, by what it is: the word, its value, and what more is said.
+local Outside = {}
+
+function Outside.message(node, self)
+  return "message", ("late_%s_%s"):format(self.key, node.id),
+    ('key = "%s"'):format(message_key(self))
+end
+
+function Outside.signal(node, self)
+  return "signal", ("late_%s_%s"):format(self.key, node.id), nil
+end
+
+function Outside.when(node)
+  local name = "late_" .. node.id
+  return "when", ("${%s > 0}"):format(name),
+    node.within.named and ('variable = "%s"'):format(name) or nil
+end
+
+function Outside.timer(node)
+  local within = node.within
+  return within.beside and "every" or "after", (within.beside and "R2/" or "") .. span(within.ms),
+    nil
+end
+
+local joined
+
+-- What another program does beside an activity.
 local function told(node, self, indent)
-  return ('on_message = { "late_%s_%s", id = "%s_late", key = "%s", interrupting = %s, %s }')
-    :format(self.key, node.id, node.id, message_key(self), not node.within.beside,
-      write_list(node.lists[#node.lists], self, indent))
+  local word, value, more = Outside[node.within.by](node, self)
+  return ('on_%s = { "%s", id = "%s_late", %s }'):format(word, value, node.id, joined(more or "",
+    ("interrupting = %s"):format(not node.within.beside),
+    write_list(node.lists[#node.lists], self, indent)))
 end
 
 -- What comes beside an activity: it ends the activity, or its list runs beside it.
 local function late(node, self, indent)
   local within = node.within
-  if within.message then
+  if within.by ~= "timer" then
     return told(node, self, indent)
   end
   return ('%s = { "%s%s", id = "%s_late", %s }'):format(within.beside and "every" or "within",
@@ -127,15 +155,13 @@ end
 
 -- The same inside of a sub-process.
 local function handled(node, self, indent)
-  local within = node.within
-  local event = within.message and ('message = "late_%s_%s", key = "%s"'):format(self.key, node.id,
-    message_key(self)) or ('%s = "%s%s"'):format(within.beside and "every" or "after",
-    within.beside and "R2/" or "", span(within.ms))
-  return ('p.handle "%s_late" { %s, interrupting = %s, %s }'):format(node.id, event,
-    not within.beside, write_list(whole(node.lists[#node.lists], node.id .. "_late"), self, indent))
+  local word, value, more = Outside[node.within.by](node, self)
+  return ('p.handle "%s_late" { %s, %s }'):format(node.id, joined(('%s = "%s"'):format(word, value),
+    more or ""), joined(("interrupting = %s"):format(not node.within.beside),
+    write_list(whole(node.lists[#node.lists], node.id .. "_late"), self, indent)))
 end
 
-local function joined(...)
+function joined(...)
   local parts = {}
   for _, part in ipairs { ... } do
     parts[#parts + 1] = part ~= "" and part or nil
@@ -174,7 +200,7 @@ end
 local function has_receiver(node)
   for _, list in ipairs(node.kind ~= "call" and node.lists or {}) do
     for _, inner in ipairs(list) do
-      if inner.kind == "receive" or has_receiver(inner) then
+      if inner.by == "message" or has_receiver(inner) then
         return true
       end
     end
@@ -218,50 +244,78 @@ function writers.loop(node, self, indent)
   end, ("input = { %s_n = 0 }"):format(id))
 end
 
--- Its second list ends what its first one does.
-function writers.halt(node, self, indent)
-  local id, how = node.id, node.how
-  local last = how == "terminate" and ('p.finish "%s_stop" { terminate = true }'):format(id)
-    or ('p.step "%s_throw" { %s }'):format(id, flags(node.thrower, 'run = "fail"'))
-  local function inside()
-    local long = write_list(node.lists[1], self, indent)
-    local short = joined(write_list(node.lists[2], self, indent), last)
-    local fork = ('p.parallel "%s_fork" { join = "%s_join", { %s }, { %s } }'):format(id, id, long,
-      short)
-    return how ~= "handle" and fork or fork .. (', p.handle "%s_handle" { error = "E1", %s }')
-      :format(id, write_list(whole(node.lists[3], id .. "_handle"), self, indent))
-  end
-  return scope(node, self, indent, inside, how == "boundary" and ('on_error = { "E1", %s }')
-    :format(write_list(node.lists[3], self, indent)) or nil)
-end
-
--- What raises something, by how it does: the word that does it, and what comes of it.
+-- What raises something, by how it does: the option that does it; the word, the value and more of
+-- what hears of it; what the scope needs.
 local Raised = {}
 
 function Raised.escalate()
-  return 'escalate = "E2"', 'on_escalation = { "E2"'
+  return 'escalate = "E2"', { "escalate", "on_escalation", "E2" }
 end
 
 function Raised.signal(node, self)
   local name = ("s_%s_%s_%s"):format(self.key, node.id, message_key(self))
-  return ('signal = "%s"'):format(name), ('on_signal = { "%s"'):format(name)
+  return ('signal = "%s"'):format(name), { "signal", "on_signal", name }
 end
 
--- The variable is set once, by an output.
+-- The variable belongs to the scope. It is set once, by an output.
 function Raised.when(node)
   local name = "raised_" .. node.id
   return ('message = true, expression = "${true}", output = { %s = true }'):format(name),
-    ('on_when = { "${%s}", variable = "%s"'):format(name, name)
+    { "when", "on_when", ("${%s}"):format(name), ('variable = "%s"'):format(name) },
+    ("input = { %s = false }"):format(name)
+end
+
+-- What hears of it inside of the scope, as an event sub-process.
+local function hears(id, heard, interrupts, list, self, indent)
+  return ('p.handle "%s" { %s }'):format(id, joined(('%s = "%s"'):format(heard[1], heard[3]),
+    heard[4] or "", interrupts and "" or "interrupting = false",
+    write_list(whole(list, id), self, indent)))
+end
+
+-- The same as an option of the scope.
+local function hears_beside(id, heard, interrupts, list, self, indent)
+  return ('%s = { "%s", %s }'):format(heard[2], heard[3], joined(heard[4] or "",
+    id and ('id = "%s"'):format(id) or "", interrupts and "" or "interrupting = false",
+    write_list(list, self, indent)))
+end
+
+-- What ends both branches of a halt, what hears of it, and what its scope needs.
+local function halting(node, self)
+  local id = node.id
+  if node.how == "terminate" then
+    return ('p.finish "%s_stop" { terminate = true }'):format(id)
+  elseif not node.by then
+    return ('p.step "%s_throw" { %s }'):format(id, flags(node.thrower, 'run = "fail"')),
+      { "error", "on_error", "E1" }
+  end
+  local thrown, heard, needs = Raised[node.by](node, self)
+  return ('p.throw "%s_throw" { %s }'):format(id, flags(node.thrower, thrown)), heard, needs
+end
+
+-- Its second list ends what its first one does.
+function writers.halt(node, self, indent)
+  local id, how = node.id, node.how
+  local last, heard, needs = halting(node, self)
+  local function inside()
+    local long = write_list(node.lists[1], self, indent)
+    local short = joined(write_list(node.lists[2], self, indent), last)
+    return joined(('p.parallel "%s_fork" { join = "%s_join", { %s }, { %s } }'):format(id, id, long,
+      short), how == "handle" and hears(id .. "_handle", heard, true, node.lists[3], self, indent)
+      or "")
+  end
+  return scope(node, self, indent, inside, joined(needs or "", how == "boundary"
+    and hears_beside(nil, heard, true, node.lists[3], self, indent) or ""))
 end
 
 function writers.raise(node, self, indent)
   local id = node.id
-  local thrown, caught = Raised[node.how](node, self)
+  local thrown, heard, needs = Raised[node.by](node, self)
   return scope(node, self, indent, function()
     return joined(('p.throw "%s_throw" { %s }'):format(id, flags(node.thrower, thrown)),
-      write_list(node.lists[1], self, indent))
-  end, ('%s, id = "%s_raised", interrupting = false, %s }'):format(caught, id,
-    write_list(node.lists[2], self, indent)))
+      write_list(node.lists[1], self, indent),
+      node.inside and hears(id .. "_raised", heard, false, node.lists[2], self, indent) or "")
+  end, joined(needs or "", node.inside and ""
+    or hears_beside(id .. "_raised", heard, false, node.lists[2], self, indent)))
 end
 
 function writers.undo(node, self, indent)
@@ -321,9 +375,11 @@ function writers.wait(node)
 end
 
 local function receiver(node, self, indent)
-  local message = ('message = "m_%s_%s", key = "%s"'):format(self.key, node.id, message_key(self))
+  local message = node.by == "when" and ('when = "${set_%s_%s}"'):format(self.key, node.id)
+    or ('message = "m_%s_%s", key = "%s"'):format(self.key, node.id, message_key(self))
   if not node.first then
-    return ('p.receive "%s" { %s }'):format(node.id, options(node, self, indent, message))
+    return ('p.%s "%s" { %s }'):format(node.by == "when" and "wait" or "receive", node.id,
+      options(node, self, indent, message))
   end
   return ('p.first "%s_first" { join = "%s_met", { p.wait "%s" { %s } },'
     .. ' { p.wait "%s_none" { after = "%s" } } }'):format(node.id, node.id, node.id,
@@ -333,8 +389,8 @@ end
 -- The receiver with its sender.
 local function received(node, self, indent)
   local sender = ('p.step "%s_send" { %s }'):format(node.id, flags(node.sender,
-    ('run = "send", input = { to = "%s_%s", key = "%s" }'):format(self.key, node.id,
-    message_key(self))))
+    ('run = "%s", input = { to = "%s_%s", key = "%s" }'):format(node.by == "when" and "set"
+    or "send", self.key, node.id, message_key(self))))
   local waits = receiver(node, self, indent)
   return node.apart and ('p.parallel "%s_fork" { join = "%s_join",\n%s{ %s },\n%s{ %s } }'):format(
     node.id, node.id, indent, sender, indent, waits) or sender .. ",\n" .. indent .. waits

@@ -4,8 +4,8 @@ local random_process = {}
 
 -- ---- trees ----
 -- A node is { kind, id, … } with the options async, after, beside (not exclusive) and urgent, and
--- times, parallel, enough, of = { async, … } of a repetition. `within` is a timer or a message
--- beside it; its list is the last one. Lists of nodes stand in `lists`: one of a sub-process, of a
+-- times, parallel, enough, of = { async, … } of a repetition. `within` is an event beside it, `by` a
+-- timer, a message, a signal or a condition; its list is the last one. Lists of nodes stand in `lists`: one of a sub-process, of a
 -- called process, behind an error; a branch each of gateways. The list of a process may have
 -- `within`, too, and the list `late`.
 
@@ -44,9 +44,18 @@ local function lists(self, count, depth)
   return made
 end
 
--- A timer, or a message from another program.
+local function one_of(list)
+  return list[math.random(#list)]
+end
+
+-- A timer, or something from another program: a message, a signal, or a variable that a condition
+-- reads. One that is not `named` looks at changes of all variables.
+local OUTSIDE = { "timer", "timer", "timer", "message", "signal", "when" }
+
 local function late(inside)
-  return { ms = math.random(1, 30), message = chance(40), beside = chance(50), inside = inside }
+  local beside = chance(50)
+  return { ms = math.random(1, 30), by = one_of(OUTSIDE), beside = beside, inside = inside,
+    named = beside or chance(50) }
 end
 
 -- The list behind it. It may run several times at once, and then its receivers would be too many.
@@ -107,31 +116,43 @@ function makers.loop(self, depth)
   return timed(self, node, depth)
 end
 
-local HALTS = { "boundary", "handle", "terminate" }
+local HALTS = { "boundary", "boundary", "handle", "handle", "terminate" }
+local RAISES = { "escalate", "signal", "when" }
 
--- Its second list ends what the first one does; the third one comes then.
+-- What a scope hears of: of a signal one that is there once alone.
+local function raised_by(self, node)
+  local by = one_of(RAISES)
+  return by == "signal" and (self.again or node.times) and "escalate" or by
+end
+
+-- Its second list ends what the first one does; the third one comes then. `by` says how that is
+-- told, if it is no error.
 function makers.halt(self, depth)
-  local node = options(self, { kind = "halt", id = new_id(self, "h"), how = HALTS[math.random(3)] })
+  local node = options(self, { kind = "halt", id = new_id(self, "h"), how = one_of(HALTS) })
+  repeated(self, node, depth)
+  node.by = node.how ~= "terminate" and chance(60) and raised_by(self, node) or nil
+  if node.by == "when" and node.how == "boundary" and node.times then
+    node.by = nil -- it would not see what its turns set
+  end
   local outside = self.halted
   node.thrower, self.halted = options(self, {}), true
   node.lists = scope_of(self, node.how == "terminate" and 2 or 3, depth)
   self.halted = outside
-  return repeated(self, node, depth)
+  return node
 end
 
-local RAISES = { "escalate", "signal", "when" }
-
 -- Before its first list it escalates, throws a signal that is its own, or sets a variable that a
--- condition reads; the second one comes beside it. Where a halt ends both, the second one might be
--- cut off.
+-- condition reads; the second one comes beside it, or inside of it. Where a halt ends both, the
+-- second one might be cut off.
 function makers.raise(self, depth)
   if self.halted then
     return makers.sub(self, depth)
   end
   local node = repeated(self, options(self, { kind = "raise", id = new_id(self, "q") }), depth)
-  node.thrower, node.how = options(self, {}), "escalate"
-  if not node.times and not self.again then
-    node.how = RAISES[math.random(#RAISES)]
+  node.thrower, node.inside = options(self, {}), chance(50)
+  node.by = raised_by(self, node)
+  if node.by == "when" and not node.inside and node.times then
+    node.by = "escalate"
   end
   node.lists = scope_of(self, 1, depth)
   local outside = self.again
@@ -208,14 +229,11 @@ function makers.wait(self)
   return options(self, { kind = "wait", id = new_id(self, "w"), ms = math.random(0, 30) })
 end
 
--- A message from the same instance, sent before its receiver waits or beside it. `first` is a timer
--- that may come before it.
-function makers.receive(self, depth)
-  if self.again then
-    return makers.step(self, depth)
-  end
+-- A message from the same instance, sent before its receiver waits or beside it, or a variable that
+-- a condition waits for. `first` is a timer that may come before it.
+function makers.receive(self)
   local node = options(self, { kind = "receive", id = new_id(self, "r"), apart = chance(50),
-    sender = options(self, {}) })
+    by = (self.again or chance(40)) and "when" or "message", sender = options(self, {}) })
   node.first = chance(30) and math.random(0, 20) or nil
   node.async = not node.first and node.async
   return node
@@ -233,10 +251,6 @@ function list_of(self, depth)
     list[#list + 1] = makers[kinds[math.random(#kinds)]](self, depth)
   until self.budget <= 0 or chance(50)
   return list
-end
-
-local function one_of(list)
-  return list[math.random(#list)]
 end
 
 local STARTS = { "message", "timer", "when", "none" }
