@@ -22,7 +22,11 @@ local FRAME = '{"v":1,"next":%s,"scopes":[[1,0,""%s]],"tokens":[[%s,1,%s]]}'
 
 -- ---- the walk that makes a form ----
 
+-- What catches failures, as a condition does, may catch this one: it stays known.
+local refused = false
+
 local function refuse()
+  refused = true
   error("this walk is not straight", 0)
 end
 
@@ -65,7 +69,7 @@ local function made_context(context, graph, row, now, called)
     if fn == Asked.ask then
       return true, fn(...)
     end
-    called[#called + 1] = (...).activity
+    called[#called + 1] = (...).activity or refuse() -- a condition has no job
     return true, nil
   end
   return made
@@ -74,6 +78,7 @@ end
 -- The unit of a walk with these numbers, and the activities that it has called.
 local function made_unit(context, graph, cause, place, values, begin)
   local called = {}
+  refused = false
   local row = { id = values.instance, version = values.version, rev = values.rev,
     frame = FRAME:format(values.next, values.held, values.token, place) }
   local w = walk.new(made_context(context, graph, row, values.now, called), { kind = "job",
@@ -84,7 +89,7 @@ local function made_unit(context, graph, cause, place, values, begin)
   setmetatable(inst.frame.outer.vars, { __index = refuse })
   begin(w)
   walk.go(w)
-  if called[1] and inst.frame.next ~= math.tointeger(values.next) then
+  if refused or called[1] and inst.frame.next ~= math.tointeger(values.next) then
     refuse() -- others would go on beside the call
   end
   return units.finish(w), called

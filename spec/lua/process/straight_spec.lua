@@ -208,6 +208,17 @@ describe("units from forms", function()
     assert.truthy(message:find "^the frame of instance %d+ has %d+ bytes %(expected at most 400%)")
   end)
 
+  it("are none where a condition is looked at, which may be true", function()
+    local awaits = { kind = "catch", before = true, event = { kind = "conditional",
+      when = "${setx}" } }
+    for _, given in ipairs { { setx = true }, {} } do
+      local d = driver.new { graphs.make("p", { a = awaits }, { "s -> a -> e" }) }
+      local id = d:start("p", given)
+      d:run(d:ready())
+      assert.equal(given.setx, d.past[id] and true)
+    end
+  end)
+
   it("are those of the walk, in models with all that a process waits for", function()
     local counts, restore = counting()
     math.randomseed(29)
