@@ -76,7 +76,7 @@ end
 -- What an event begins. The handlers of one that lost against another unit have been called, too.
 local function count_path(self, list, times, losers)
   count_list(self, list, times)
-  local lost = setmetatable({ seen = {}, ends = {}, cancels = {}, jobs = {}, idle = {}, called = {},
+  local lost = setmetatable({ seen = {}, begun = {}, cut = {}, ends = {}, cancels = {}, jobs = {}, idle = {}, called = {},
     orders = {} }, { __index = self })
   count_list(lost, list, { 0, self.alone and 0 or losers })
 end
@@ -165,6 +165,9 @@ local counters = {}
 
 function counters.step(self, node, times)
   local inside = host(self, node, times)
+  if node.maps then
+    add(self.calls, node.id .. "!variable_update", inside)
+  end
   local fails = node.fails or 0
   add(self.calls, node.id, multiplied(inside, 1 + fails))
   self.failures = { self.failures[1] + inside[1] * fails, self.failures[2] + inside[2] * fails }
@@ -388,12 +391,54 @@ local function names_of(node, names)
   return names
 end
 
+-- Each place of a modification that ends it and begins it anew, or goes on behind it. A job before or
+-- after it goes likewise.
+local function add_modified(self, node)
+  local moved = self.modified[node.id]
+  if not moved then
+    return
+  end
+  local id, all = node.id, moved.anew + moved.on
+  local fails = all * (node.fails or 0)
+  add(self.calls, id, { -moved.on * (1 + (node.fails or 0)), all + fails })
+  add(self.ends, id, { -moved.on, node.after and all or 0 })
+  add(self.cancels, id, { 0, all })
+  self.failures = { self.failures[1] - fails, self.failures[2] + fails }
+  for _, name in ipairs { id, id .. ":after", id .. ":timer" } do
+    add(self.jobs, name, { -all, all })
+    add(self.idle, name, { 0, all })
+  end
+  add_losers(self, all)
+end
+
+-- Listeners are called for what the trail has, and for what units have lost.
+local function add_heard(self, node)
+  local id, ends, cancels = node.id, self.ends[node.id] or NEVER, self.cancels[node.id] or NEVER
+  local ended, cut_off = self.seen[id] or 0, self.cut[id] or 0
+  local most = (ends[2] + cancels[2]) * (1 + (node.fails or 0))
+  local function heard(event, least, at_most)
+    add(self.calls, id .. "!" .. event, { least, at_most })
+  end
+  heard("start", self.begun[id] or 0, most)
+  heard("end", ended + cut_off, most)
+  if node.kind == "task" then
+    heard("create", self.begun[id] or 0, most)
+    heard("assignment", self.begun[id] or 0, most)
+    heard("complete", ended, most)
+    heard("delete", cut_off, cancels[2])
+  end
+end
+
 function count_list(self, list, times)
   for i, node in ipairs(list) do
     if times[2] == 1 and list[i + 1] then
       table.insert(self.orders, { names_of(node, {}), names_of(list[i + 1], {}) })
     end
     counters[node.kind](self, node, times)
+    add_modified(self, node)
+    if node.hears then
+      add_heard(self, node)
+    end
   end
 end
 
@@ -416,21 +461,26 @@ local function is_alone(list)
   return not list.late or is_alone(list.late)
 end
 
--- count(list, pick, seen, whole, how) -> what one instance does: { calls, ends, cancels, jobs,
--- idle, called }, { least, most } by activity. `failures` are those of jobs. `again` says how often
--- a handler may be called once more, by units that lost. `orders` are pairs of sets of activities,
--- of which the first ends before the second. `seen` has what ended, by activity; `whole` says that
--- nothing has cancelled the instance. `how` has `unheard`, how many messages were refused, and
--- `dead`, how many executors were killed in the midst of a unit.
-function process_model.count(list, pick, seen, whole, how)
-  local self = { pick = pick, seen = seen, unheard = how.unheard, calls = {}, ends = {},
-    cancels = {}, jobs = {}, idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0,
+-- count(list, one, how) -> what one instance does: { calls, ends, cancels, jobs, idle, called },
+-- { least, most } by activity. `failures` are those of jobs. `again` says how often a handler may be
+-- called once more, by units that lost. `orders` are pairs of sets of activities, of which the first
+-- ends before the second. `one` has its pick, what has begun, ended and was cut off by activity
+-- (begins, ends, cancels), what was modified, and whether it began by a restart. `how` has
+-- `unheard`, how many messages were refused, and `dead`, how many executors were killed in the midst
+-- of a unit.
+function process_model.count(list, one, how)
+  local whole = one.how == "completed" -- nothing has cancelled it
+  local self = { pick = one.pick, seen = one.ends, begun = one.begins, cut = one.cancels,
+    modified = one.modified, unheard = how.unheard, calls = {}, ends = {}, cancels = {}, jobs = {},
+    idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0,
     alone = how.dead == 0 and is_alone(list) }
   local times = { whole and 1 or 0, 1 }
   local inside = handled(self, { id = "p", within = list.within, lists = { list.late } }, times)
   count_list(self, list, inside)
-  add_ends(self, "start", times)
-  add_jobs(self, "start", list.start or {}, times)
+  if not one.restarted then
+    add_ends(self, "start", times)
+    add_jobs(self, "start", list.start or {}, times)
+  end
   if list.start and list.start.by == "timer" then
     add_job(self, "start:timer", times)
   end

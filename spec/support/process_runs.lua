@@ -28,18 +28,23 @@ local function own_pid()
   return file:read("n")
 end
 
-local function open_place(self, processes)
-  local place = executors.place {}
-  self.place, self.log, self.death = place, place.path .. "/called", place.path .. "/death"
+-- Writes the files of the folder, with the processes of this tag.
+local function write_folder(self, processes, tag)
   local files = process_texts.files(self.log, self.death, own_pid(), self.scope)
   for _, one in ipairs(processes) do
-    for path, text in pairs(process_texts.of(one)) do
+    for path, text in pairs(process_texts.of(one, tag)) do
       files[path] = text
     end
   end
   for path, text in pairs(files) do
-    place.write(path, text)
+    self.place.write(path, text)
   end
+end
+
+local function open_place(self, processes)
+  local place = executors.place {}
+  self.place, self.log, self.death = place, place.path .. "/called", place.path .. "/death"
+  write_folder(self, processes)
 end
 
 local function note_started(self, pick, ids, message)
@@ -84,23 +89,39 @@ local function arm(self)
   end
 end
 
--- The variables that conditions of this process read, and of those that it calls.
-local function note_awaited(self, key, list)
-  local function look(node_key, id, within)
+-- Whether it surely stands somewhere, and may be ended there and begun anew.
+local function stands(node)
+  return node and not node.times and not node.within
+    and (node.kind == "task" or node.kind == "wait" or node.kind == "step" and node.async)
+end
+
+-- How the node at this place of a list may be modified. With the last place of a scope that would
+-- end, so the next node has to stand.
+local function ways_of(list, at)
+  local anew = stands(list[at])
+  return anew and (stands(list[at + 1]) and { "anew", "on" } or { "anew" }) or nil
+end
+
+-- What an operator needs of this process, and of those that it calls: the variables that conditions
+-- read, and what may be modified.
+local function note_process(self, key, list)
+  local names, leaves = self.awaited[key] or {}, self.leaves[key] or {}
+  self.awaited[key], self.leaves[key] = names, leaves
+  local function look(id, within)
     if within and within.by == "when" then
-      local names = self.awaited[node_key] or {}
-      self.awaited[node_key], names[#names + 1] = names, "late_" .. id
+      names[#names + 1] = "late_" .. id
     end
   end
-  look(key, "p", list.within)
-  for _, node in ipairs(list) do
-    look(key, node.id, node.within)
+  look("p", list.within)
+  for at, node in ipairs(list) do
+    look(node.id, node.within)
+    leaves[node.id] = ways_of(list, at)
     for i, inner in ipairs(node.lists or {}) do
-      note_awaited(self, node.kind == "call" and i == 1 and key .. "_" .. node.id or key, inner)
+      note_process(self, node.kind == "call" and i == 1 and key .. "_" .. node.id or key, inner)
     end
   end
   if list.late then
-    note_awaited(self, key, list.late)
+    note_process(self, key, list.late)
   end
 end
 
@@ -154,10 +175,11 @@ end
 
 local REFUSED = { conflict = true, not_found = true } -- not now, or not any more
 local LATE = "^late_"
+local CANNOT = "^instance %d+ cannot be %a+: "
 
 -- A command is done, or refused as it may be.
 local function may_refuse(self, done, message, code)
-  if not done and not REFUSED[code] then
+  if not done and not REFUSED[code] and not message:find(CANNOT) then
     self.refused = ("%s (%s)"):format(message, code)
   end
   return done
@@ -207,7 +229,7 @@ end
 local function set_awaited(self)
   for _, one in ipairs(self.engine:instances():list()) do
     local names = self.awaited[one.process]
-    if names and math.random(10) == 1 then
+    if names and names[1] and math.random(10) == 1 then
       local name = names[math.random(#names)]
       local done = may_refuse(self, self.engine:set_variables(one.id, { [name] = 1 }))
       self.unheard = self.unheard + (done and 0 or 1)
@@ -219,6 +241,61 @@ local function activate_all(self)
   for id in pairs(self.held) do
     may_refuse(self, self.engine:activate_instance(id, { hierarchy = true }))
     self.held[id] = nil
+  end
+end
+
+-- Ends a place of an instance and begins there anew, or goes on behind it.
+local function modify(self, row)
+  local found = self.engine:instance(row.id)
+  local at = found and found.at and found.at[1] and found.at[math.random(#found.at)].activity
+  local ways = at and (self.leaves[row.process] or {})[at]
+  if not ways then
+    return
+  end
+  local how = ways[math.random(#ways)]
+  local done = may_refuse(self, self.engine:modify_instance(row.id, {
+    { [how == "anew" and "start_before" or "start_after"] = at }, { cancel = at .. "#1" } }))
+  if done then
+    local all = self.modified[tostring(row.id)] or {}
+    self.modified[tostring(row.id)], all[at] = all, all[at] or { anew = 0, on = 0 }
+    all[at][how] = all[at][how] + 1
+  else
+    self.unheard = self.unheard + 1
+  end
+end
+
+-- An instance goes on with the other version, which does the same.
+local function migrate(self, row)
+  may_refuse(self, self.engine:migrate_instance(row.id, { to = 3 - row.version, equal = true }))
+end
+
+-- An instance that has ended begins anew, behind its start event.
+local function restart(self)
+  local id = self.ids[math.random(#self.ids)]
+  local past = self.engine:past_instances({ id = id }):list()[1]
+  if past and not self.timers[past.process] and self.restarts > 0 then
+    local again = may_refuse(self, self.engine:restart_instance(id, { { start_after = "start" } },
+      { initial = true }))
+    if again then
+      self.restarts = self.restarts - 1
+      self.restarted[tostring(again)] = true
+      note_started(self, self.picks[tostring(id)], { again })
+    end
+  end
+end
+
+-- An operator changes what runs.
+local function change(self)
+  local rows = self.changes and self.engine:instances():list() or {}
+  local row = rows[1] and rows[math.random(#rows)]
+  if row and chance_of(self.changes) then
+    modify(self, row)
+  end
+  if row and chance_of(self.changes) then
+    migrate(self, row)
+  end
+  if chance_of(self.changes) then
+    restart(self)
   end
 end
 
@@ -261,6 +338,7 @@ local function finish(self)
     send_messages(self)
     set_awaited(self)
     operate(self)
+    change(self)
     local now = state(self)
     still = now == before and still + 1 or 0
     if now:find(" 0 ", 1, true) and still > 20 then
@@ -273,6 +351,11 @@ end
 local function live(self, processes)
   self.engine = assert(moonshift.open { store = self.place.url, scripts = self.place.path })
   start_all(self, processes, { 0, 1 })
+  if self.changes then
+    self.engine:close()
+    write_folder(self, processes, "second")
+    self.engine = assert(moonshift.open { store = self.place.url, scripts = self.place.path })
+  end
   for i = 1, self.executors do
     self.pids[i] = start_executor(self)
   end
@@ -305,7 +388,9 @@ local function read_instances(self)
   for _, row in ipairs(rows) do
     local id, key, root, parent, how = row:match("^(%d+)|([^|]+)|(%d+)|(%d+)|(%w+)")
     self.instances[id] = { id = id, key = key, root = root, parent = parent, how = how,
-      pick = self.picks[root] or 1, calls = {}, ends = {}, cancels = {}, called = {}, at = {} }
+      pick = self.picks[root] or 1, modified = self.modified[id] or {},
+      restarted = self.restarted[id], calls = {}, begins = {}, ends = {}, cancels = {}, called = {},
+      at = {} }
   end
   for _, one in pairs(self.instances) do
     local caller = self.instances[one.parent]
@@ -329,8 +414,10 @@ end
 local function read_events(one, events, seq)
   for n, event in ipairs(events) do
     local kind, activity = event[1], event[3]
-    if kind == "e" or kind == "c" then
-      add(kind == "e" and one.ends or one.cancels, activity)
+    local counts = kind == "s" and one.begins or kind == "e" and one.ends
+      or kind == "c" and one.cancels
+    if counts then
+      add(counts, activity)
     end
     if kind == "s" or kind == "e" then
       local at = one.at[activity] or { first = seq + n / 1000000 }
@@ -426,8 +513,7 @@ local function count_instance(self, one, lists)
     if caller then
       count_instance(self, caller, lists)
     end
-    one.wanted = model.count(lists[one.key], one.pick, one.ends, one.how == "completed",
-      self)
+    one.wanted = model.count(lists[one.key], one, self)
   end
 end
 
@@ -523,20 +609,20 @@ local function read_all(self, processes)
   end
 end
 
--- run(processes, { executors, workers, kills, scope, suspends, cancels, sets, between }) ->
+-- run(processes, { executors, workers, kills, scope, suspends, cancels, sets, changes, between }) ->
 -- { problems = { [key] = { text, … } }, store = what `check` found, dead = kills that came, … }.
--- suspends, cancels and sets are per cent of the looks at the run. between(run) comes when all has
+-- suspends, cancels, sets and changes are per cent of the looks at the run. between(run) comes when all has
 -- ended and nothing is read yet.
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
     timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
-    held = {}, awaited = {}, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
+    held = {}, awaited = {}, leaves = {}, modified = {}, restarted = {}, restarts = 20, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
     executors = how.executors, workers = how.workers, kills = how.kills,
     scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels,
-    sets = how.sets }, Run)
+    sets = how.sets, changes = how.changes }, Run)
   open_place(self, processes)
   for _, one in ipairs(processes) do
-    note_awaited(self, one.key, one.list)
+    note_process(self, one.key, one.list)
   end
   local fine, message = xpcall(live, debug.traceback, self, processes)
   if fine then

@@ -17,8 +17,12 @@ local function add(path, text)
   file:write(text)
 end
 
+-- A listener calls for its event. Of variables one is heard of.
 local function note(job)
-  add(LOG, ("%%s %%d %%s %%d\n"):format(job.process, job.instance, job.activity, pid()))
+  if not job.variable or job.variable.name == "written" then
+    add(LOG, ("%%s %%d %%s %%d\n"):format(job.process, job.instance,
+      job.activity .. (job.event and "!" .. job.event or ""), pid()))
+  end
 end
 
 local function dies(job)
@@ -55,6 +59,7 @@ local DEEDS = {
   again = 'assert(tries(job) > tonumber(job.fields.fails), "not yet")',
   count = "local name = job.fields.name job.variables[name] = job.variables[name] + 1",
   set = 'job.variables["set_" .. job.payload.to] = true',
+  write = "job.variables.written = 1",
 }
 
 -- files(log, death, reader, scope) -> the files of the folder that no process is.
@@ -89,6 +94,7 @@ local function flags(node, more)
   add(node.after, "async_after = true")
   add(node.beside, "exclusive = false")
   add(node.urgent, 'priority = "${pick * 20}"')
+  add(node.hears, 'on_start = "note", on_end = "note"')
   add(node.times, node.times and turns_of(node, flags))
   return table.concat(words, ", ")
 end
@@ -183,13 +189,18 @@ function writers.pass(node)
   return flags(node)
 end
 
+local MAPS = 'run = "write", input = { written = 0 }, output = { got_%s = "${written + pick}" },'
+  .. ' on_variable_update = "note"'
+
 function writers.step(node, self, indent)
   return options(node, self, indent, node.fails
-    and ('run = "again", fields = { fails = "%d" }'):format(node.fails) or 'run = "note"')
+    and ('run = "again", fields = { fails = "%d" }'):format(node.fails)
+    or node.maps and MAPS:format(node.id) or 'run = "note"')
 end
 
 function writers.task(node, self, indent)
-  return options(node, self, indent)
+  return options(node, self, indent, node.hears and 'assignee = "ann", on_create = "note",'
+    .. ' on_assignment = "note", on_complete = "note", on_delete = "note"' or nil)
 end
 
 function writers.fail(node, self, indent)
@@ -428,14 +439,15 @@ local function beside(list, self)
   return list.within and ",\n  " .. handled(node, self, "") or ""
 end
 
--- of(process) -> { [path] = text }: its own, and those of the processes that it calls.
-function process_texts.of(process)
+-- of(process, tag) -> { [path] = text }: its own, and those of the processes that it calls. Another
+-- tag makes another version that does the same.
+function process_texts.of(process, tag)
   local texts, open = {}, { process }
   while open[1] do
     local one = table.remove(open)
     local self = { key = one.key, called = open, turn = "" }
     texts["processes/" .. one.key .. ".lua"] = 'local p = require "moonshift.process"\nreturn {'
-      .. started(one.list.start, one.key) .. write_list(whole(one.list, "p"), self, "")
+      .. (tag and (' tag = "%s",'):format(tag) or "") .. started(one.list.start, one.key) .. write_list(whole(one.list, "p"), self, "")
       .. beside(one.list, self) .. "\n}\n"
   end
   return texts

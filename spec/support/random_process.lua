@@ -3,11 +3,12 @@
 local random_process = {}
 
 -- ---- trees ----
--- A node is { kind, id, … } with the options async, after, beside (not exclusive) and urgent, and
--- times, parallel, enough, of = { async, … } of a repetition. `within` is an event beside it, `by` a
--- timer, a message, a signal or a condition; its list is the last one. Lists of nodes stand in `lists`: one of a sub-process, of a
--- called process, behind an error; a branch each of gateways. The list of a process may have
--- `within`, too, and the list `late`.
+-- A node is { kind, id, … } with the options async, after, beside (not exclusive), urgent and hears
+-- (it has listeners), and times, parallel, enough, of = { async, … } of a repetition. A step that
+-- `maps` has inputs, outputs and a listener of variables. `within` is an event beside a node, `by` a
+-- timer, a message, a signal or a condition; its list is the last one. Lists of nodes stand in
+-- `lists`: one of a sub-process, of a called process, behind an error; a branch each of gateways.
+-- The list of a process may have `within`, too, and the list `late`.
 
 local function chance(percent)
   return math.random(100) <= percent
@@ -17,6 +18,7 @@ end
 local function options(self, node)
   node.async, node.after = chance(self.jobs), chance(self.jobs // 2)
   node.beside, node.urgent = chance(self.beside), chance(self.urgent)
+  node.hears = node.id and chance(self.hears) or nil
   return node
 end
 
@@ -82,6 +84,7 @@ local makers = {}
 function makers.step(self, depth)
   local node = repeated(self, options(self, { kind = "step", id = new_id(self, "a") }), depth)
   node.fails = node.async and chance(self.fails) and math.random(2) or nil
+  node.maps = not node.fails and chance(self.maps) or nil
   return timed(self, node, depth)
 end
 
@@ -259,7 +262,7 @@ local STARTS = { "message", "timer", "when", "none" }
 function random_process.new(key)
   local self = { last = 0, budget = math.random(3, 9), jobs = one_of { 30, 60, 90 },
     beside = one_of { 0, 0, 40, 100 }, urgent = one_of { 0, 0, 40 }, late = one_of { 0, 0, 30 },
-    fails = one_of { 0, 0, 30 } }
+    fails = one_of { 0, 0, 30 }, hears = one_of { 0, 0, 40 }, maps = one_of { 0, 30 } }
   local list = list_of(self, 1)
   if chance(25) then
     list.start = { by = one_of(STARTS), async = chance(self.jobs) }
