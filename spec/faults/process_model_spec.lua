@@ -72,7 +72,7 @@ local function run_all(count, kills)
     local how = { workers = math.random(2, 8), executors = math.random(2), kills = kills,
       scope = math.random(3) == 1 and "root" or "instance",
       suspends = math.random(3) == 1 and 20, cancels = math.random(3) == 1 and 10,
-      sets = math.random(3) == 1 and 40, changes = math.random(3) == 1 and 40 }
+      sets = math.random(3) == 1 and 40, changes = math.random(3) == 1 and 10 }
     local run = process_runs.run(processes, how)
     assert.is_nil(told(processes, run, how))
     assert.equal(kills, run.dead)

@@ -76,8 +76,8 @@ end
 -- What an event begins. The handlers of one that lost against another unit have been called, too.
 local function count_path(self, list, times, losers)
   count_list(self, list, times)
-  local lost = setmetatable({ seen = {}, begun = {}, cut = {}, ends = {}, cancels = {}, jobs = {}, idle = {}, called = {},
-    orders = {} }, { __index = self })
+  local lost = setmetatable({ seen = {}, begun = {}, cut = {}, ends = {}, cancels = {}, jobs = {},
+    idle = {}, called = {}, orders = {} }, { __index = self })
   count_list(lost, list, { 0, self.alone and 0 or losers })
 end
 
@@ -391,8 +391,8 @@ local function names_of(node, names)
   return names
 end
 
--- Each place of a modification that ends it and begins it anew, or goes on behind it. A job before or
--- after it goes likewise.
+-- A modification ends a place and begins it anew, or goes on behind it. A job before or after it
+-- goes likewise.
 local function add_modified(self, node)
   local moved = self.modified[node.id]
   if not moved then
@@ -462,12 +462,12 @@ local function is_alone(list)
 end
 
 -- count(list, one, how) -> what one instance does: { calls, ends, cancels, jobs, idle, called },
--- { least, most } by activity. `failures` are those of jobs. `again` says how often a handler may be
--- called once more, by units that lost. `orders` are pairs of sets of activities, of which the first
--- ends before the second. `one` has its pick, what has begun, ended and was cut off by activity
--- (begins, ends, cancels), what was modified, and whether it began by a restart. `how` has
--- `unheard`, how many messages were refused, and `dead`, how many executors were killed in the midst
--- of a unit.
+-- { least, most } by activity. `failures` are those of jobs. `again` says how often a handler may
+-- be called once more, by units that lost. `orders` are pairs of sets of activities: the first
+-- one ends before the second. `one` has its pick, what has begun, ended and was cut off by
+-- activity (begins, ends, cancels), what was modified, and whether it began by a restart. `how`
+-- has `unheard`, how many messages were refused, and `dead`, how many executors were killed amid
+-- a unit.
 function process_model.count(list, one, how)
   local whole = one.how == "completed" -- nothing has cancelled it
   local self = { pick = one.pick, seen = one.ends, begun = one.begins, cut = one.cancels,

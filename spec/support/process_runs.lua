@@ -4,6 +4,7 @@ local executors = require "spec.support.executors"
 local model = require "spec.support.process_model"
 local moonshift = require "moonshift"
 local process = require "spec.support.process"
+local process_operator = require "spec.support.process_operator"
 local process_texts = require "spec.support.process_texts"
 local rules = require("moonshift.core").rules
 
@@ -47,7 +48,7 @@ local function open_place(self, processes)
   write_folder(self, processes)
 end
 
-local function note_started(self, pick, ids, message)
+function Run:note_started(pick, ids, message)
   assert(ids, message)
   self.started = self.started + #ids
   for _, id in ipairs(ids) do
@@ -68,13 +69,13 @@ local function start_all(self, processes, picks)
       elseif by == "timer" then
         self.timers[one.key] = true
       elseif by == "when" then
-        note_started(self, pick, self.engine:conditions({ pick = pick, go = one.key }))
+        self:note_started(pick, self.engine:conditions({ pick = pick, go = one.key }))
       else
         starts[#starts + 1] = { one.key, { variables = variables } }
       end
     end
-    note_started(self, pick, self.engine:start(starts))
-    note_started(self, pick, self.engine:correlate(messages))
+    self:note_started(pick, self.engine:start(starts))
+    self:note_started(pick, self.engine:correlate(messages))
   end
 end
 
@@ -86,42 +87,6 @@ local function arm(self)
     file:write(math.random(2) == 1 and "before" or "behind")
     file:close()
     assert(os.rename(self.death .. ".new", self.death))
-  end
-end
-
--- Whether it surely stands somewhere, and may be ended there and begun anew.
-local function stands(node)
-  return node and not node.times and not node.within
-    and (node.kind == "task" or node.kind == "wait" or node.kind == "step" and node.async)
-end
-
--- How the node at this place of a list may be modified. With the last place of a scope that would
--- end, so the next node has to stand.
-local function ways_of(list, at)
-  local anew = stands(list[at])
-  return anew and (stands(list[at + 1]) and { "anew", "on" } or { "anew" }) or nil
-end
-
--- What an operator needs of this process, and of those that it calls: the variables that conditions
--- read, and what may be modified.
-local function note_process(self, key, list)
-  local names, leaves = self.awaited[key] or {}, self.leaves[key] or {}
-  self.awaited[key], self.leaves[key] = names, leaves
-  local function look(id, within)
-    if within and within.by == "when" then
-      names[#names + 1] = "late_" .. id
-    end
-  end
-  look("p", list.within)
-  for at, node in ipairs(list) do
-    look(node.id, node.within)
-    leaves[node.id] = ways_of(list, at)
-    for i, inner in ipairs(node.lists or {}) do
-      note_process(self, node.kind == "call" and i == 1 and key .. "_" .. node.id or key, inner)
-    end
-  end
-  if list.late then
-    note_process(self, key, list.late)
   end
 end
 
@@ -171,155 +136,6 @@ local function tend(self)
   end
 end
 
--- ---- commands ----
-
-local REFUSED = { conflict = true, not_found = true } -- not now, or not any more
-local LATE = "^late_"
-local CANNOT = "^instance %d+ cannot be %a+: "
-
--- A command is done, or refused as it may be.
-local function may_refuse(self, done, message, code)
-  if not done and not REFUSED[code] and not message:find(CANNOT) then
-    self.refused = ("%s (%s)"):format(message, code)
-  end
-  return done
-end
-
-local function chance_of(percent)
-  return percent and math.random(100) <= percent
-end
-
--- Another program completes the task, too.
-local function complete_outside(self, task)
-  local log = "outside" .. task.id
-  self.outside[self.place.command(log, "task", "complete", tostring(task.id))] = log
-end
-
--- Completes the tasks that are open, some of them. A program beside may be faster.
-local function complete_tasks(self)
-  for _, task in ipairs(self.engine:tasks():list()) do
-    if math.random(3) == 1 then
-      if chance_of(5) then
-        complete_outside(self, task)
-        process.pause(math.random() * 0.1)
-      end
-      may_refuse(self, self.engine:complete(task.id))
-    end
-  end
-end
-
-local function send(self, one)
-  if one.kind == "signal" then
-    return self.engine:signal(one.name)
-  end
-  return self.engine:correlate(one.name, { instance = one.instance, token = one.token })
-end
-
--- Sends messages and signals that come beside what runs, some of them.
-local function send_messages(self)
-  for _, one in ipairs(self.engine:subscriptions({ kind = { "message", "signal" } }):list()) do
-    if one.name:find(LATE) and math.random(10) == 1 then
-      local done = may_refuse(self, send(self, one))
-      self.unheard = self.unheard + (done and 0 or 1)
-    end
-  end
-end
-
--- Sets a variable that a condition beside what runs reads.
-local function set_awaited(self)
-  for _, one in ipairs(self.engine:instances():list()) do
-    local names = self.awaited[one.process]
-    if names and names[1] and math.random(10) == 1 then
-      local name = names[math.random(#names)]
-      local done = may_refuse(self, self.engine:set_variables(one.id, { [name] = 1 }))
-      self.unheard = self.unheard + (done and 0 or 1)
-    end
-  end
-end
-
-local function activate_all(self)
-  for id in pairs(self.held) do
-    may_refuse(self, self.engine:activate_instance(id, { hierarchy = true }))
-    self.held[id] = nil
-  end
-end
-
--- Ends a place of an instance and begins there anew, or goes on behind it.
-local function modify(self, row)
-  local found = self.engine:instance(row.id)
-  local at = found and found.at and found.at[1] and found.at[math.random(#found.at)].activity
-  local ways = at and (self.leaves[row.process] or {})[at]
-  if not ways then
-    return
-  end
-  local how = ways[math.random(#ways)]
-  local done = may_refuse(self, self.engine:modify_instance(row.id, {
-    { [how == "anew" and "start_before" or "start_after"] = at }, { cancel = at .. "#1" } }))
-  if done then
-    local all = self.modified[tostring(row.id)] or {}
-    self.modified[tostring(row.id)], all[at] = all, all[at] or { anew = 0, on = 0 }
-    all[at][how] = all[at][how] + 1
-  else
-    self.unheard = self.unheard + 1
-  end
-end
-
--- An instance goes on with the other version, which does the same.
-local function migrate(self, row)
-  may_refuse(self, self.engine:migrate_instance(row.id, { to = 3 - row.version, equal = true }))
-end
-
--- An instance that has ended begins anew, behind its start event.
-local function restart(self)
-  local id = self.ids[math.random(#self.ids)]
-  local past = self.engine:past_instances({ id = id }):list()[1]
-  if past and not self.timers[past.process] and self.restarts > 0 then
-    local again = may_refuse(self, self.engine:restart_instance(id, { { start_after = "start" } },
-      { initial = true }))
-    if again then
-      self.restarts = self.restarts - 1
-      self.restarted[tostring(again)] = true
-      note_started(self, self.picks[tostring(id)], { again })
-    end
-  end
-end
-
--- An operator changes what runs.
-local function change(self)
-  local rows = self.changes and self.engine:instances():list() or {}
-  local row = rows[1] and rows[math.random(#rows)]
-  if row and chance_of(self.changes) then
-    modify(self, row)
-  end
-  if row and chance_of(self.changes) then
-    migrate(self, row)
-  end
-  if chance_of(self.changes) then
-    restart(self)
-  end
-end
-
--- An operator suspends instances, lets them go on, sets and takes away variables, and cancels an
--- instance now and then.
-local function operate(self)
-  local id = self.ids[math.random(#self.ids)]
-  if chance_of(self.suspends) then
-    may_refuse(self, self.engine:suspend_instance(id, { hierarchy = true }))
-    self.held[id] = true
-    self.holds[tostring(id)] = (self.holds[tostring(id)] or 0) + 1
-  elseif chance_of(30) then
-    activate_all(self)
-  end
-  if chance_of(self.sets) then -- what no process reads
-    local unset = { math.random(2) == 1 and "noise" or "none" }
-    may_refuse(self, self.engine:set_variables(id, { noise = math.random(9) }, { unset = unset }))
-  end
-  if chance_of(self.cancels) then
-    self.cancelled[tostring(id)] = true
-    may_refuse(self, self.engine:cancel_instance(id))
-  end
-end
-
 -- What moves while the run goes on.
 local function state(self)
   return ("%d %d %d"):format(self.engine:instances():count(), self.engine:jobs():count(),
@@ -334,11 +150,7 @@ local function finish(self)
   while self.engine:instances():count() + self.engine:jobs():count() > 0 and still < STILL do
     process.pause(0.02)
     tend(self)
-    complete_tasks(self)
-    send_messages(self)
-    set_awaited(self)
-    operate(self)
-    change(self)
+    process_operator.work(self)
     local now = state(self)
     still = now == before and still + 1 or 0
     if now:find(" 0 ", 1, true) and still > 20 then
@@ -609,20 +421,21 @@ local function read_all(self, processes)
   end
 end
 
--- run(processes, { executors, workers, kills, scope, suspends, cancels, sets, changes, between }) ->
--- { problems = { [key] = { text, … } }, store = what `check` found, dead = kills that came, … }.
--- suspends, cancels, sets and changes are per cent of the looks at the run. between(run) comes when all has
--- ended and nothing is read yet.
+-- run(processes, { executors, workers, kills, scope, suspends, cancels, sets, changes, between })
+-- -> { problems = { [key] = { text, … } }, store = what `check` found, dead = kills that came, …
+-- }. suspends, cancels, sets and changes are per cent of the looks at the run. between(run) comes
+-- when all has ended and nothing is read yet.
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
     timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
-    held = {}, awaited = {}, leaves = {}, modified = {}, restarted = {}, restarts = 20, holds = {}, cancelled = {}, started = 0, armed = 0, dead = 0,
+    held = {}, awaited = {}, leaves = {}, modified = {}, restarted = {}, restarts = 20, holds = {},
+    cancelled = {}, started = 0, armed = 0, dead = 0,
     executors = how.executors, workers = how.workers, kills = how.kills,
     scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels,
     sets = how.sets, changes = how.changes }, Run)
   open_place(self, processes)
   for _, one in ipairs(processes) do
-    note_process(self, one.key, one.list)
+    process_operator.note(self, one.key, one.list)
   end
   local fine, message = xpcall(live, debug.traceback, self, processes)
   if fine then

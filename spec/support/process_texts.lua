@@ -447,8 +447,8 @@ function process_texts.of(process, tag)
     local one = table.remove(open)
     local self = { key = one.key, called = open, turn = "" }
     texts["processes/" .. one.key .. ".lua"] = 'local p = require "moonshift.process"\nreturn {'
-      .. (tag and (' tag = "%s",'):format(tag) or "") .. started(one.list.start, one.key) .. write_list(whole(one.list, "p"), self, "")
-      .. beside(one.list, self) .. "\n}\n"
+      .. (tag and (' tag = "%s",'):format(tag) or "") .. started(one.list.start, one.key)
+      .. write_list(whole(one.list, "p"), self, "") .. beside(one.list, self) .. "\n}\n"
   end
   return texts
 end

@@ -3,12 +3,12 @@
 local random_process = {}
 
 -- ---- trees ----
--- A node is { kind, id, … } with the options async, after, beside (not exclusive), urgent and hears
--- (it has listeners), and times, parallel, enough, of = { async, … } of a repetition. A step that
--- `maps` has inputs, outputs and a listener of variables. `within` is an event beside a node, `by` a
--- timer, a message, a signal or a condition; its list is the last one. Lists of nodes stand in
--- `lists`: one of a sub-process, of a called process, behind an error; a branch each of gateways.
--- The list of a process may have `within`, too, and the list `late`.
+-- A node is { kind, id, … } with the options async, after, beside (not exclusive), urgent, and
+-- hears (it has listeners), and times, parallel, enough, of = { async, … } of a repetition. A
+-- step with `maps` has inputs, outputs and a listener of variables. `within` is an event beside a
+-- node, `by` a timer, a message, a signal or a condition; its list is the last one. Lists of
+-- nodes stand in `lists`: one of a sub-process, of a called process, behind an error; a branch
+-- each of gateways. The list of a process may have `within`, too, and the list `late`.
 
 local function chance(percent)
   return math.random(100) <= percent
