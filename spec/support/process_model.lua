@@ -400,7 +400,9 @@ local function add_modified(self, node)
   end
   local id, all = node.id, moved.anew + moved.on
   local fails = all * (node.fails or 0)
-  add(self.calls, id, { -moved.on * (1 + (node.fails or 0)), all + fails })
+  for _, name in ipairs { id, node.maps and id .. "!variable_update" } do
+    add(self.calls, name, { -moved.on * (1 + (node.fails or 0)), all + fails })
+  end
   add(self.ends, id, { -moved.on, node.after and all or 0 })
   add(self.cancels, id, { 0, all })
   self.failures = { self.failures[1] - fails, self.failures[2] + fails }

@@ -18,25 +18,36 @@ local function plan_of(w, version)
   return compile.plan(w.context.graph(version))
 end
 
--- The plan of the cause, checked; raises all that is wrong with it.
-local function read(w, inst)
-  local cause = w.cause
-  local given, wrong = plans.read(cause.plan)
+-- The plan of the cause between two graphs, checked; raises all that is wrong with it.
+local function checked(w, from, to)
+  local given, wrong = plans.read(w.cause.plan)
   local c, troubles
   if given then
-    local from = cause.source and plan_of(w, cause.source) or inst.plan
     if given.equal then
-      equal.add(from, plan_of(w, cause.target), given.list)
+      equal.add(from, to, given.list)
     end
-    c, troubles = check.troubles(from, plan_of(w, cause.target), given.list)
+    c, troubles = check.troubles(from, to, given.list)
     wrong = check.texts(troubles)
   end
   if wrong[1] then
     return w:refuse("the plan cannot be: " .. table.concat(wrong, "; "))
   end
-  c.process = given.process
-  c.variables, c.names = given.variables, { cause.source_name, cause.target_name }
+  c.process, c.variables = given.process, given.variables
   return c
+end
+
+-- The same. The jobs of a batch have one plan, so the last one is kept.
+local function read(w, inst)
+  local context, cause = w.context, w.cause
+  local from = cause.source and plan_of(w, cause.source) or inst.plan
+  local to, text = plan_of(w, cause.target), context.encode(cause.plan)
+  local last = context.last_plan
+  if not last or last.text ~= text or last.c.from ~= from or last.c.to ~= to then
+    last = { text = text, c = checked(w, from, to) }
+    context.last_plan = last
+  end
+  last.c.names = { cause.source_name, cause.target_name }
+  return last.c
 end
 
 -- The instance, and the turns of its bodies that stand outside of its frame.

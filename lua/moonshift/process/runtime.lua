@@ -45,6 +45,15 @@ local function recent_versions(self)
   end)
 end
 
+-- The ids of versions by their numbers and keys. No other one ever gets them.
+local function recent_names(self)
+  return recent.new(VERSIONS_MAX, function(name)
+    local number, key = name:match "^(%d+) (.*)$"
+    return ask(self.natives, self.host, "version",
+      { key = key, number = math.tointeger(number), text = false }).id
+  end)
+end
+
 -- Deployments whose files were looked into.
 local function recent_deployments(self)
   return recent.new(DEPLOYMENTS_MAX, function(id)
@@ -65,7 +74,7 @@ end
 
 -- version_named(key, number) -> the id of a version, also of one that is suspended
 function Runtime:version_named(key, number)
-  return ask(self.natives, self.host, "version", { key = key, number = number, text = false }).id
+  return self.named:get(("%d %s"):format(number, key))
 end
 
 -- The files of the deployment that a version came with.
@@ -319,6 +328,7 @@ function runtime.new(natives, loaded)
   local self = setmetatable({ natives = natives, loaded = loaded }, Runtime)
   natives.walk.begin()
   self.versions, self.former = recent_versions(self), recent_deployments(self)
+  self.named = recent_names(self)
   local context = context_of(self)
   return function(host)
     self.host, context.host, context.walk = host, host, nil

@@ -91,6 +91,16 @@ describe("a migration", function()
     assert.same({}, calls)
   end)
 
+  it("looks at the same plan anew for another version", function()
+    start(plain({ a = "user" }, "s -> a -> e"), plain({ a = "user" }, "s -> a -> e"))
+    d:deploy(plain({ a = "service" }, "s -> a -> e"))
+    migrate "a=a"
+    assert.equal(2, d.instances[id].version)
+    assert.truthy(refused("a=a", { source = 2, target = 3 }):find "a=a: ")
+    migrate("a=a", { source = 2, target = 1 })
+    assert.equal(1, d.instances[id].version)
+  end)
+
   it("makes the scopes between, and gives the token a younger number", function()
     start(plain({ a = "user" }, "s -> a -> e"), graphs.make("p", {
       sub = heard("subprocess", { input = { { name = "i", value = 5 } } }),
