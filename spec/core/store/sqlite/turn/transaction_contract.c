@@ -1,0 +1,89 @@
+/* transaction_contract.c - what a transaction on a file begins with: counters are read only if
+ * another connection has committed since. */
+#include "../../contract.h"
+#include "store/rules/ground/kinds.h"
+#include "store/sqlite/db/connection.h"
+
+static struct store *other;
+
+static bool begin(struct contract *c) {
+    other = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
+    return other && create(c, c->store, (struct job){0}, NOW);
+}
+
+/* How often the counters were read since the last call. */
+static int64_t reads(struct store *store) {
+    static const char sql[] = "SELECT key, value FROM meta";
+    int64_t sum = 0;
+    for (sqlite3_stmt *one = NULL; (one = sqlite3_next_stmt(store->db.handle, one));)
+        if (strcmp(sqlite3_sql(one), sql) == 0)
+            sum += sqlite3_stmt_status(one, SQLITE_STMTSTATUS_RUN, 1);
+    return sum;
+}
+
+static void own(struct contract *c) {
+    EXPECT(begin(c));
+    int64_t last = create(c, c->store, (struct job){0}, NOW);
+    reads(c->store);
+    for (int i = 1; i <= 20; i++)
+        EXPECT(create(c, c->store, (struct job){0}, NOW) == last + i);
+    EXPECT(reads(c->store) == 0);
+    store_close(other);
+}
+
+static void of_others(struct contract *c) {
+    EXPECT(begin(c));
+    int64_t last = create(c, c->store, (struct job){0}, NOW);
+    reads(c->store);
+    for (int i = 1; i <= 20; i += 2) {
+        EXPECT(create(c, other, (struct job){0}, NOW) == last + i);
+        EXPECT(create(c, c->store, (struct job){0}, NOW) == last + i + 1);
+    }
+    EXPECT(reads(c->store) == 10);
+    store_close(other);
+}
+
+/* What was seen by a question in between counts as read by nobody. */
+static void seen_meanwhile(struct contract *c) {
+    EXPECT(begin(c));
+    int64_t last = create(c, c->store, (struct job){0}, NOW);
+    EXPECT(create(c, other, (struct job){0}, NOW) == last + 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM job") > 0);
+    reads(c->store);
+    EXPECT(create(c, c->store, (struct job){0}, NOW) == last + 2 && reads(c->store) == 1);
+    store_close(other);
+}
+
+static void undone(struct contract *c) {
+    EXPECT(begin(c));
+    int64_t last = create(c, c->store, (struct job){0}, NOW);
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
+    EXPECT(create(c, c->store, (struct job){0}, NOW) == last + 1);
+    store_rollback(c->store);
+    reads(c->store);
+    EXPECT(create(c, c->store, (struct job){0}, NOW) == last + 1 && reads(c->store) == 1);
+    store_close(other);
+}
+
+static void newer(struct contract *c) {
+    EXPECT(begin(c) && create(c, c->store, (struct job){0}, NOW));
+    EXPECT(db_execute(&other->db, "PRAGMA user_version=1000", &c->error));
+    EXPECT(!create(c, c->store, (struct job){0}, NOW));
+    EXPECT(strstr(c->error.text, "schema 1000 is newer"));
+    c->error.text[0] = 0;
+    EXPECT(db_execute(&other->db, "PRAGMA user_version=8", &c->error));
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    store_close(other);
+}
+
+static const struct check checks[] = {
+    {"a store that alone writes reads no counter again", own},
+    {"what another store has committed is read, and no id is given twice", of_others},
+    {"a question that sees another's commit hides it from no transaction", seen_meanwhile},
+    {"a transaction that was undone leaves no counter that counts", undone},
+    {"a schema that has become newer meanwhile is seen", newer},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
