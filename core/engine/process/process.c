@@ -106,7 +106,7 @@ bool engine_order(struct engine *engine, const json_t *command, struct engine_or
     walk.lines = NULL;
     process_lanes_drop(engine);
     process_walk_clear(&walk);
-    return done == YES;
+    return store_seen(engine->store, error) && done == YES;
 }
 
 static json_t *answer_of(const struct engine_order *order) {

@@ -500,6 +500,7 @@ bool engine_process_list(struct engine *engine, const json_t *commands, struct e
     struct error why = {0};
     *answer = NULL;
     bool opened = open_list(&list, commands, error), done = opened && do_all(&list, &why);
+    done = store_seen(engine->store, &why) && done;
     if (opened && !done)
         list_refuse(&list, &why, refused, error);
     if (done)

@@ -228,8 +228,19 @@ static enum answer go_back(struct process_walk *walk, struct engine *engine, str
     return process_lanes_order(engine, error) ? NO : FAILED;
 }
 
+/* No handler is called for what a power cut may take back. Most walks rest on one instance alone:
+ * others are not on the disk yet where many clients give commands. */
+static bool is_durable(const struct process_walk *walk, struct engine *engine,
+                       struct error *error) {
+    bool more = walk->cause.broadcast || text_of(walk, "around") ||
+                json_is_true(json_object_get(walk->command, "unique"));
+    return more ? store_seen(engine->store, error)
+                : store_seen_of(engine->store, walk->cause.instance, error);
+}
+
 enum answer process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
-    if (!find_generation(walk, engine, error) || !keep(walk, error))
+    if (!find_generation(walk, engine, error) || !is_durable(walk, engine, error) ||
+        !keep(walk, error))
         return FAILED;
     struct job *job = job_of(walk, engine, engine_now(engine));
     struct lane_keeper own = {0}, *keeper = engine->keeper ? engine->keeper : &own;

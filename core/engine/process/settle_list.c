@@ -234,6 +234,7 @@ bool engine_settle(struct engine *engine, const json_t *question, json_t **answe
     if (done)
         walk_all(&handing);
     done = done && write(&handing, error);
+    done = store_seen(engine->store, error) && done;
     if (done) {
         *answer = json_pack("{so so*}", "outcomes", verdicts(&handing), "jobs", handing.jobs);
         done = *answer || error_no_memory(error);

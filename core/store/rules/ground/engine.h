@@ -114,6 +114,10 @@ struct store_engine {
      * reads meta. */
     bool (*snapshot)(struct store *store, struct error *error);
     void (*snapshot_end)(struct store *store);
+    /* Waits until all that it has seen is on the disk. NULL: it never sees what is not. */
+    bool (*lasts)(struct store *store, struct error *error);
+    /* The same of one instance, and of what all share. */
+    bool (*instance_lasts)(struct store *store, int64_t instance, struct error *error);
 
     /* Set by an engine for which a statement costs more than the rows it reads or writes: jobs are
      * read, and leave `ready`, many at a time. */

@@ -1,15 +1,36 @@
 #include "store/rules/ground/state.h"
 #include <string.h>
 
-bool look_begin(struct store *store, bool *own, struct error *error) {
+bool store_look(struct store *store, bool *own, struct error *error) {
     *own = !store->writing && !store->looking;
     if (!*own)
         return true;
     if (!store->engine->snapshot(store, error))
         return false;
     store->looking = true;
+    store->unsure = store->engine->lasts != NULL;
     db_question_begin(&store->db);
     return true;
+}
+
+bool store_seen(struct store *store, struct error *error) {
+    if (store->unsure && !store->engine->lasts(store, error))
+        return false;
+    store->unsure = false;
+    return true;
+}
+
+bool store_seen_of(struct store *store, int64_t instance, struct error *error) {
+    return !store->unsure || store->engine->instance_lasts(store, instance, error);
+}
+
+bool look_begin(struct store *store, bool *own, struct error *error) {
+    if (!store_look(store, own, error))
+        return false;
+    if (!*own || store_seen(store, error))
+        return true;
+    look_end(store, *own);
+    return false;
 }
 
 void look_end(struct store *store, bool own) {
@@ -18,10 +39,6 @@ void look_end(struct store *store, bool own) {
     db_question_end(&store->db);
     store->engine->snapshot_end(store);
     store->looking = false;
-}
-
-bool store_look(struct store *store, bool *own, struct error *error) {
-    return look_begin(store, own, error);
 }
 
 void store_look_on(struct store *store) {
@@ -93,11 +110,14 @@ bool meta_answer(struct store *store, struct row *rows, struct error *error) {
                 *fields[i].value = row_int(rows, 1);
     }
     store->stored = *meta;
+    return step == NO && meta_check(store, error) && meta_begun(store, error);
+}
+
+bool meta_begun(struct store *store, struct error *error) {
     store->incidents = store->lines = store->kept = -1;
     store->timer = TIME_NONE;
     store->parked.looked = false;
-    return step == NO && meta_check(store, error) && catalog_refresh(store, error) &&
-           peers_refresh(store, error);
+    return catalog_refresh(store, error) && peers_refresh(store, error);
 }
 
 static bool meta_put(struct store *store, const char *key, int64_t value, int64_t stored,

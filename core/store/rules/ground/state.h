@@ -224,6 +224,9 @@ struct occupancy {
     time_ms fold;                 /* when the rows of sessions are looked through again */
 };
 
+/* One bit for the instances of each slot, and one for what they share; see changed.h. */
+enum { CHANGED_INSTANCES = 256, CHANGED_COMMON = CHANGED_INSTANCES, CHANGED_SLOTS };
+
 /* Jobs that may have killed a machine, as last read; see suspects.h. */
 struct suspects {
     int64_t version; /* of meta.executors; 0: to be read */
@@ -308,6 +311,8 @@ struct store {
     const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
     bool writing;                        /* a transaction is open, */
     bool looking;                        /* or one that only reads */
+    bool unsure;                         /* a look may have seen what is not on the disk yet */
+    uint64_t changes[CHANGED_SLOTS / 64 + 1]; /* by the open transaction */
     struct meta meta, stored;            /* as used, and as the table has it */
     int incidents;     /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
     int lines, kept;   /* what runs have said, and kept messages, the same way */
@@ -376,6 +381,8 @@ bool meta_read(struct store *store, struct error *error);
 /* The same in two parts: the rows are asked for, and read later. NULL: error. */
 struct row *meta_ask(struct store *store, struct error *error);
 bool meta_answer(struct store *store, struct row *rows, struct error *error);
+/* Instead, where they are known to be as this store has written them last. */
+bool meta_begun(struct store *store, struct error *error);
 bool meta_write(struct store *store, struct error *error);
 
 /* The name of the machine's present boot; NULL: not known. */

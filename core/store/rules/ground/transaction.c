@@ -57,11 +57,19 @@ bool transaction_late(struct store *store, time_ms begun, struct error *error) {
 
 /* ---- ending ---- */
 
-bool transaction_before_commit(struct store *store, struct error *error) {
+static bool hooks_flush(struct store *store, bool ruled, struct error *error) {
     for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->flush && !(*hook)->flush(store, error))
+        if ((*hook)->flush && !(ruled && (*hook)->unruled) && !(*hook)->flush(store, error))
             return false;
     return true;
+}
+
+bool transaction_before_rules(struct store *store, struct error *error) {
+    return hooks_flush(store, true, error);
+}
+
+bool transaction_before_commit(struct store *store, struct error *error) {
+    return hooks_flush(store, false, error);
 }
 
 void transaction_committed(struct store *store) {
@@ -74,6 +82,7 @@ void transaction_committed(struct store *store) {
 
 void transaction_rolled_back(struct store *store) {
     store->writing = false;
+    memset(store->changes, 0, sizeof store->changes);
     for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
         if ((*hook)->drop)
             (*hook)->drop(store);

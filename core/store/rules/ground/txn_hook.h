@@ -25,6 +25,7 @@ struct txn_hook {
     void (*committed)(struct store *store);
     void (*drop)(struct store *store);
     bool parts;
+    bool unruled; /* what `flush` writes is the same whoever's rules the store writes by */
     size_t size, at;
     void (*mark)(struct store *store, void *point);
     bool (*back)(struct store *store, const void *point, struct error *error);

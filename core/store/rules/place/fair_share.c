@@ -27,7 +27,11 @@ static bool fair_share_last(struct store *store, int64_t *last, struct error *er
 static bool fair_share_change(struct store *store, struct error *error) {
     enum fair_by fair = store->settings->fair_by;
     int64_t last = 0;
-    return fair_share_last(store, &last, error) && fair_share_put(store, "fair_by", fair, error) &&
+    if (!fair_share_last(store, &last, error))
+        return false;
+    store->meta.fair = fair;
+    store->meta.turn = last;
+    return fair_share_put(store, "fair_by", fair, error) &&
            fair_share_put(store, "turn", last, error) &&
            db_run(&store->db, error, "DELETE FROM share", "") &&
            db_run(&store->db, error, "DELETE FROM served", "");

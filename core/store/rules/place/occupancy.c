@@ -115,18 +115,27 @@ bool occupancy_released(struct store *store, int64_t from, int64_t to, time_ms n
 
 /* ---- the table ---- */
 
+static bool stream_begin(struct store *store, const struct occupied_stream *moved,
+                         struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO occupancy(shard, stream, ready, timer, parked)"
+                  " VALUES(0, ?1, ?2, ?3, ?4)",
+                  "iiii", moved->stream, moved->moved[OCCUPIED_READY],
+                  moved->moved[OCCUPIED_TIMER], moved->moved[OCCUPIED_PARKED]);
+}
+
 static bool stream_write(struct store *store, const struct occupied_stream *moved,
                          struct error *error) {
     if (!moved->moved[OCCUPIED_READY] && !moved->moved[OCCUPIED_TIMER] &&
         !moved->moved[OCCUPIED_PARKED])
         return true;
+    /* The row is there but for the first job of a stream. */
     return db_run(&store->db, error,
-                  "INSERT INTO occupancy(shard, stream, ready, timer, parked)"
-                  " VALUES(0, ?1, ?2, ?3, ?4) ON CONFLICT(shard, stream) DO UPDATE SET"
-                  " ready=occupancy.ready+excluded.ready, timer=occupancy.timer+excluded.timer,"
-                  " parked=occupancy.parked+excluded.parked",
-                  "iiii", moved->stream, moved->moved[OCCUPIED_READY], moved->moved[OCCUPIED_TIMER],
-                  moved->moved[OCCUPIED_PARKED]);
+                  "UPDATE occupancy SET ready=ready+?2, timer=timer+?3, parked=parked+?4"
+                  " WHERE shard=0 AND stream=?1",
+                  "iiii", moved->stream, moved->moved[OCCUPIED_READY],
+                  moved->moved[OCCUPIED_TIMER], moved->moved[OCCUPIED_PARKED]) &&
+           (db_changes(&store->db) || stream_begin(store, moved, error));
 }
 
 static bool occupancy_flush(struct store *store, struct error *error) {
@@ -154,7 +163,7 @@ static void occupancy_drop(struct store *store) {
 }
 
 const struct txn_hook occupancy_hook = {
-    .flush = occupancy_flush, .drop = occupancy_drop, .parts = true};
+    .flush = occupancy_flush, .drop = occupancy_drop, .parts = true, .unruled = true};
 
 void occupancy_clear(struct store *store) {
     free(store->occupancy.list);

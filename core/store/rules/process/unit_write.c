@@ -1,6 +1,7 @@
 #include "store/rules/process/unit_write.h"
 #include "base/crash_point.h"
 #include "job/instance_batch.h"
+#include "store/rules/ground/changed.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/process/caller.h"
 #include "store/rules/process/frame_page.h"
@@ -329,6 +330,7 @@ static bool write_instances(struct store *store, const struct unit *unit, int64_
     bool done = true;
     for (size_t i = 0; done && i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
+        changed_note(store, one->id);
         done = !one->migrates || move_instance(store, one, now, error);
         if (done)
             done = one->frame ? instance_write(store, one, unit->rev, error)

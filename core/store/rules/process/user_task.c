@@ -1,5 +1,6 @@
 #include "store/rules/process/user_task.h"
 #include "base/json.h"
+#include "store/rules/ground/changed.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/unit_ahead.h"
 #include <stdio.h>
@@ -24,6 +25,7 @@ static bool task_change(struct store *store, const struct unit_task *one, struct
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error) {
     unit_ahead_forget(store, ASKED_TASK, one->instance);
+    changed_note(store, one->instance);
     if (one->id)
         return task_change(store, one, error);
     return unit_row(store, error, ROWS_TASK,
@@ -170,6 +172,7 @@ bool user_task_assign(struct store *store, int64_t id, const char *assignee, boo
                          "task %lld has listeners, which no job's command calls (expected a claim"
                          " or an assignment outside of jobs)",
                          (long long)id);
+    changed_note_common(store);
     return db_run(&store->db, error, "UPDATE user_task SET assignee=?2 WHERE id=?1", "it", id,
                   assignee);
 }

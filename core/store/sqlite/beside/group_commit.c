@@ -144,7 +144,7 @@ static bool carry_out_as(struct round *round, struct mailbox_answer *answer, str
     store->rules = &rules;
     bool done = known ? carry_out(round, &from, answer, error)
                       : letter_refuse(answer, true, &reason, error);
-    done = done && transaction_before_commit(store, error);
+    done = done && transaction_before_rules(store, error);
     store->rules = own;
     rules_clear(&rules);
     return done;
@@ -287,6 +287,7 @@ static bool get_answer(struct store *store, bool leads, struct created *created,
     const struct mailbox_answer *answer = mailbox_answer(mailbox, mailbox->place);
     bool done = leads ? lead(store, true, error) : letter_await(store, error);
     done = done || mailbox_answered(mailbox);
+    store->unsure = store->unsure && !done; /* that sync came after whatever was read before */
     *created = done ? answer->created : (struct created){0};
     *behind = done && answer->behind;
     if (done && answer->code != ERROR_NONE)

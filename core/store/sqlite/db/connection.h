@@ -60,12 +60,16 @@ struct gate_page {
     _Atomic uint32_t turn;           /* counts ended transactions */
     _Atomic uint32_t sync_took;      /* microseconds that a sync of the log takes; 0: not known */
     _Atomic uint64_t synced, failed; /* places in the log, of log_sync.h */
+    _Atomic uint32_t sleeping;       /* 1: some store may sleep until the next turn; */
+    _Atomic uint32_t waiting;        /* may hold the byte of those that wait to write */
+    _Atomic uint64_t changed[CHANGED_SLOTS]; /* places in the log; see log_sync.h */
 };
 
 struct gate {
     int file;               /* -1: no gate (in memory); then every byte is free and may be taken */
     struct gate_page *page; /* NULL: there is no room for it */
     bool reads;             /* the page is only to be read */
+    bool waits;             /* this store holds the byte of those that wait to write */
 };
 
 /* The doorbell of the joined executor; see bell.h. */
@@ -100,6 +104,7 @@ struct sqlite {
     bool moved;        /* the file has another name than when executors joined last */
     bool checkpointer; /* the joined executor alone moves the log into its place */
     bool broken;       /* an input/output error was met: nothing is written any more */
+    uint32_t mark;     /* of its last commit, in gate_page.changed; 0: none */
     bool synced;       /* this connection has synced the log, and so its name if it made it */
     bool torn;         /* a sync of the log has failed here */
     bool mending;      /* a sync of it has failed, and this store moves it into the database */
@@ -107,6 +112,8 @@ struct sqlite {
     bool unhurried;    /* the end of this transaction is not waited for on the disk */
     bool outdated;     /* the schema is newer than this program */
     bool parting;      /* no more is written than what gives its locks back */
+    bool counted;      /* the counters in memory are those of this version of the database */
+    unsigned version;
     struct intact intact;
     int64_t *gone; /* executors reaped in this transaction: their files go after it */
     size_t gone_count;

@@ -118,12 +118,6 @@ static bool engine_running(struct store *store, int64_t executor, struct running
     return !sqlite_of(store)->path || slots_read(running, &slots);
 }
 
-/* What is told of it is on the disk. */
-static bool engine_snapshot(struct store *store, struct error *error) {
-    return transaction_look(store, error) &&
-           (log_sync_seen(store, error) || (transaction_look_end(store), false));
-}
-
 static void engine_notify(struct store *store, int64_t executor) {
     bell_ring(&sqlite_of(store)->bell, sqlite_of(store)->path, executor);
 }
@@ -155,8 +149,10 @@ static const struct store_engine engine = {
     .sql = &sqlite_sql,
     .verify = sqlite_verify,
     .few = few_add,
-    .snapshot = engine_snapshot,
+    .snapshot = transaction_look,
     .snapshot_end = transaction_look_end,
+    .lasts = log_sync_seen,
+    .instance_lasts = log_sync_seen_of,
     .bulk = bulk_table_write,
     .ahead = 64,
     .leave_row = purge_leave,

@@ -80,24 +80,50 @@ uint32_t gate_turn(const struct gate *gate) {
 }
 
 void gate_wait(const struct gate *gate, uint32_t turn) {
-    if (gate->page)
-        syscall(SYS_futex, &gate->page->turn, FUTEX_WAIT, turn, &pause_span, NULL, 0);
-    else
+    if (!gate->page) {
         sqlite_pause();
+        return;
+    }
+    atomic_store(&gate->page->sleeping, 1); /* before the kernel compares the turn */
+    syscall(SYS_futex, &gate->page->turn, FUTEX_WAIT, turn, &pause_span, NULL, 0);
 }
 
 void gate_ended(const struct gate *gate) {
     if (!gate->page)
         return;
     atomic_fetch_add(&gate->page->turn, 1);
-    syscall(SYS_futex, &gate->page->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (atomic_load(&gate->page->sleeping) && atomic_exchange(&gate->page->sleeping, 0))
+        syscall(SYS_futex, &gate->page->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void gate_queue(struct gate *gate) {
+    if (gate->page)
+        atomic_store(&gate->page->waiting, 1);
+    gate->waits = gate_take(gate, GATE_WAITING, false);
+}
+
+void gate_unqueue(struct gate *gate) {
+    if (gate->waits)
+        gate_drop(gate, GATE_WAITING);
+    gate->waits = false;
+}
+
+/* The page alone proves that none waits: the byte is asked for only if one has come since it was
+ * free. One that comes while that is noted comes again in 0.2 ms. */
+static bool is_queue_empty(const struct gate *gate) {
+    if (gate->page && !atomic_load(&gate->page->waiting))
+        return true;
+    const bool empty = gate_free(gate, GATE_WAITING);
+    if (gate->page && empty)
+        atomic_store(&gate->page->waiting, 0);
+    return empty;
 }
 
 bool gate_stand_back(const struct gate *gate) {
     int64_t until = 0;
     for (;;) {
         uint32_t turn = gate_turn(gate);
-        if (gate_free(gate, GATE_WAITING))
+        if (is_queue_empty(gate))
             return until != 0;
         int64_t now = clock_monotonic_us();
         until = until ? until : now + STAND_BACK;

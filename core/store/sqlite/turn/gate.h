@@ -35,6 +35,9 @@ void gate_wait(const struct gate *gate, uint32_t turn);
 /* The transaction has ended and the bytes are free: those that wait look at once. */
 void gate_ended(const struct gate *gate);
 
+/* This store waits to write, until it says that it does no more. */
+void gate_queue(struct gate *gate);
+void gate_unqueue(struct gate *gate);
 /* Waits, up to 5 ms, while another store waits to write. True: it did wait. */
 bool gate_stand_back(const struct gate *gate);
 

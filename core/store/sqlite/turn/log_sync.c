@@ -1,9 +1,11 @@
 #include "store/sqlite/turn/log_sync.h"
 #include "base/clamp.h"
 #include "base/crash_point.h"
+#include "store/rules/ground/changed.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/sqlite/turn/gate.h"
 #include <string.h>
+#include <sys/random.h>
 
 enum {
     READ_TRIES = 100, /* while others write the index's head */
@@ -55,6 +57,71 @@ static void note_took(struct store *store, struct gate_page *page, int64_t took)
     atomic_store(&page->sync_took, (uint32_t)clamp(known, 1, UINT32_MAX));
 }
 
+/* ---- what a commit changes ---- */
+
+#define PENDING UINT32_MAX /* instead of frames: the commit is under way */
+
+static bool has_changed(const struct store *store, int slot) {
+    return store->changes[slot / 64] >> slot % 64 & 1;
+}
+
+static bool changes_any(const struct store *store) {
+    for (size_t i = 0; i < sizeof store->changes / sizeof *store->changes; i++)
+        if (store->changes[i])
+            return true;
+    return false;
+}
+
+/* No two commits of any process have the same. */
+static uint64_t mark_next(struct store *store) {
+    uint32_t *mark = &sqlite_of(store)->mark;
+    while (!*mark && getrandom(mark, sizeof *mark, 0) != sizeof *mark)
+        ;
+    return (uint64_t)++*mark << 32 | PENDING;
+}
+
+void log_sync_mark(struct store *store) {
+    struct gate_page *page = sqlite_of(store)->gate.page;
+    if (store->meta.catalog != store->stored.catalog)
+        changed_note_common(store);
+    if (!page || !changes_any(store))
+        return;
+    const uint64_t mark = mark_next(store);
+    for (int i = 0; i < CHANGED_SLOTS; i++)
+        if (has_changed(store, i))
+            atomic_store(&page->changed[i], mark);
+}
+
+/* Another commit may have marked it since. */
+void log_sync_marked(struct store *store) {
+    struct gate_page *page = sqlite_of(store)->gate.page;
+    const uint64_t mark = (uint64_t)sqlite_of(store)->mark << 32 | PENDING;
+    uint64_t place = 0;
+    bool known = page && changes_any(store) && place_now(store, &place);
+    for (int i = 0; known && i < CHANGED_SLOTS; i++) {
+        uint64_t expected = mark;
+        if (has_changed(store, i))
+            atomic_compare_exchange_strong(&page->changed[i], &expected, place);
+    }
+    memset(store->changes, 0, sizeof store->changes);
+}
+
+/* A log that has begun anew since was on the disk, and is in the database. */
+static bool is_durable(const struct gate_page *page, int slot, uint64_t now) {
+    const uint64_t place = atomic_load(&page->changed[slot]);
+    return (uint32_t)place != PENDING &&
+           (salt_of(place) != salt_of(now) || !is_behind(atomic_load(&page->synced), place));
+}
+
+bool log_sync_seen_of(struct store *store, int64_t instance, struct error *error) {
+    const struct gate_page *page = page_of(store);
+    uint64_t now = 0;
+    bool durable = page && sqlite_of(store)->synced && place_now(store, &now) &&
+                   is_durable(page, CHANGED_COMMON, now) &&
+                   (!instance || is_durable(page, (int)changed_slot(instance), now));
+    return durable ? log_sync_sound(store, error) : log_sync_seen(store, error);
+}
+
 /* It is not tried again: what the disk has is not known any more. */
 static bool sync_failed(struct store *store, sqlite3_file *log, const uint64_t *place,
                         struct error *error) {
@@ -85,7 +152,7 @@ bool log_sync_sound(struct store *store, struct error *error) {
                      store->db.name);
 }
 
-bool log_sync_seen(struct store *store, struct error *error) {
+static bool sync_seen(struct store *store, struct error *error) {
     struct sqlite *sqlite = sqlite_of(store);
     uint64_t place = 0;
     if (!sqlite->path || (sqlite->broken && !sqlite->torn))
@@ -112,6 +179,12 @@ bool log_sync_seen(struct store *store, struct error *error) {
     if (known)
         note_synced(store, page, place);
     return true;
+}
+
+bool log_sync_seen(struct store *store, struct error *error) {
+    bool done = sync_seen(store, error);
+    store->unsure = store->unsure && !done;
+    return done;
 }
 
 void log_sync_mend(struct store *store) {

@@ -54,6 +54,28 @@ static int begin_try(struct store *store) {
     return (code & 0xff) == SQLITE_BUSY ? SQLITE_BUSY : code;
 }
 
+/* Moves with each commit to the database, with those of this connection too. */
+static unsigned version_now(const struct store *store) {
+    unsigned version = 0;
+    sqlite3_file_control(store->db.handle, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+    return version;
+}
+
+/* The counters in memory are those of the present state. */
+static bool counters_note(struct store *store) {
+    sqlite_of(store)->version = version_now(store);
+    sqlite_of(store)->counted = true;
+    return true;
+}
+
+/* In a transaction: where nothing was committed since they were noted, they are not read again. */
+static bool counters_read(struct store *store, struct error *error) {
+    if (sqlite_of(store)->counted && sqlite_of(store)->version == version_now(store))
+        return meta_begun(store, error);
+    sqlite_of(store)->counted = false;
+    return schema_current(store, error) && meta_read(store, error) && counters_note(store);
+}
+
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error) {
     if (!transaction_may_begin(store, error))
         return false;
@@ -71,21 +93,21 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
     while ((code = begin_try(store)) == SQLITE_BUSY &&
            clock_monotonic() < transaction_patience(store, begun)) {
         waited = true;
-        gate_take(gate, GATE_WAITING, false);
+        gate_queue(gate);
         gate_wait(gate, turn);
         turn = gate_turn(gate);
     }
     if (waited)
         transaction_waited(store);
     if (code != SQLITE_OK) {
-        gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
+        gate_unqueue(gate);
         return code == SQLITE_BUSY ? transaction_late(store, begun, error)
                                    : db_fail(&store->db, error);
     }
     store->writing = true;
     sqlite_of(store)->unhurried = purpose == STORE_HOLD; /* else there is one writer at a time */
     CRASH_POINT("transaction_begun");
-    if (intact_begun(store, error) && schema_current(store, error) && meta_read(store, error))
+    if (intact_begun(store, error) && counters_read(store, error))
         return true;
     store_rollback(store);
     return false;
@@ -93,15 +115,18 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
 
 static void gates_drop(struct store *store) {
     gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
-    gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
+    gate_unqueue(&sqlite_of(store)->gate);
     gate_ended(&sqlite_of(store)->gate);
 }
 
 static bool commit_write(struct store *store, struct error *error) {
     struct gather *writes = &sqlite_of(store)->writes;
+    log_sync_mark(store);
     gather_writes(writes, store->db.handle, SQLITE_FCNTL_JOURNAL_POINTER);
     bool done = db_run(&store->db, error, commit_sql, "");
     gather_end(writes);
+    if (done)
+        log_sync_marked(store);
     return done;
 }
 
@@ -118,6 +143,7 @@ bool sqlite_commit(struct store *store, struct error *error) {
         return error_set(error, reason.code, "%s", reason.text);
     }
     CRASH_POINT("commit_after");
+    counters_note(store);
     gates_drop(store);
     transaction_committed(store);
     return sqlite_of(store)->unhurried || log_sync_seen(store, error);
@@ -126,6 +152,7 @@ bool sqlite_commit(struct store *store, struct error *error) {
 void sqlite_rollback(struct store *store) {
     if (!store->writing)
         return;
+    sqlite_of(store)->counted = false;
     /* SQLite has rolled back by itself after some errors. */
     if (!sqlite3_get_autocommit(store->db.handle))
         db_run(&store->db, NULL, rollback_sql, "");
@@ -134,9 +161,10 @@ void sqlite_rollback(struct store *store) {
     log_sync_seen(store, NULL); /* a refusal may rest on what was read */
 }
 
+/* What asks for the schema first begins the state that is seen. */
 bool transaction_look(struct store *store, struct error *error) {
     return ends_ready(store, error) && db_run(&store->db, error, "BEGIN", "") &&
-           ((schema_current(store, error) && meta_read(store, error)) ||
+           ((schema_current(store, error) && counters_read(store, error)) ||
             (transaction_look_end(store), false));
 }
 

@@ -54,10 +54,35 @@ static void at_once(struct contract *c) {
 static void stands_back(struct contract *c) {
     EXPECT(opens(c));
     EXPECT(!gate_stand_back(&sqlite_of(c->store)->gate));
-    EXPECT(gate_take(&gate, GATE_WAITING, false));
+    gate_queue(&gate);
     EXPECT(gate_stand_back(&sqlite_of(c->store)->gate));
-    gate_drop(&gate, GATE_WAITING);
+    gate_unqueue(&gate);
     EXPECT(!gate_stand_back(&sqlite_of(c->store)->gate));
+    gate_close(&gate);
+}
+
+/* A wait that is told ends at once, however often the page was found without one. */
+static void told_again(struct contract *c) {
+    EXPECT(opens(c));
+    for (int i = 0; i < 3; i++) {
+        EXPECT(writes(c, true) && writes(c, true));
+        EXPECT(!atomic_load(&gate.page->sleeping) && !atomic_load(&gate.page->waiting));
+        gate_queue(&gate);
+        gate_wait(&gate, gate_turn(&gate));
+        EXPECT(atomic_load(&gate.page->sleeping) && atomic_load(&gate.page->waiting));
+        gate_unqueue(&gate);
+    }
+    gate_close(&gate);
+}
+
+/* Another writer's look that has just found the byte free forgets one that comes meanwhile. */
+static void forgotten(struct contract *c) {
+    EXPECT(opens(c));
+    gate_queue(&gate);
+    atomic_store(&gate.page->waiting, 0);
+    EXPECT(!gate_stand_back(&sqlite_of(c->store)->gate));
+    gate_queue(&gate);
+    EXPECT(gate_stand_back(&sqlite_of(c->store)->gate));
     gate_close(&gate);
 }
 
@@ -74,6 +99,8 @@ static const struct check checks[] = {
     {"each end of a transaction and of a checkpoint is told to those that wait", told},
     {"a writer does not wait for an end that has been", at_once},
     {"a writer stands back while another one waits, and not for ever", stands_back},
+    {"those that wait are known by the page, and no longer than they wait", told_again},
+    {"a writer that is forgotten while it comes is known once it looks again", forgotten},
     {"a gate that has no room for the count is a gate", unmapped},
 };
 

@@ -2,6 +2,7 @@
  * tells what is not on the disk. */
 #include "../../contract.h"
 #include "store/request.h"
+#include "store/rules/ground/changed.h"
 #include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/sqlite/turn/log_sync.h"
@@ -165,6 +166,77 @@ static void asks_again(struct contract *c) {
     leave();
 }
 
+/* ---- what handlers of a command rest on ---- */
+
+static bool sees(struct store *store, struct error *error) {
+    bool own = false;
+    if (!store_look(store, &own, error))
+        return false;
+    store_look_end(store, own);
+    return true;
+}
+
+/* A commit of c->store that changes these. */
+static bool changes(struct contract *c, int64_t instance, bool common) {
+    bool done = store_begin(c->store, STORE_HOLD, &c->error);
+    if (instance)
+        changed_note(c->store, instance);
+    if (common)
+        changed_note_common(c->store);
+    c->store->meta.next_id++;
+    return done && store_commit(c->store, &c->error);
+}
+
+static void only_its_own(struct contract *c) {
+    EXPECT(both(c, STORE_WRITE) && changes(c, 7, false) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 8, &c->error) && second.syncs == 0);
+    EXPECT(store_seen_of(other, 7, &c->error) && second.syncs == 1);
+    EXPECT(changes(c, 7, false) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 8, &c->error) && second.syncs == 1);
+    EXPECT(store_seen(other, &c->error) && second.syncs == 2);
+    EXPECT(store_seen_of(other, 7, &c->error) && store_seen(other, &c->error));
+    EXPECT(second.syncs == 2);
+    leave();
+}
+
+static void what_all_share(struct contract *c) {
+    EXPECT(both(c, STORE_WRITE) && changes(c, 0, true) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 8, &c->error) && second.syncs == 1);
+    EXPECT(changes(c, 9, false) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 0, &c->error) && second.syncs == 1);
+    leave();
+}
+
+/* The writer has ended in its commit, or is there still. */
+static void under_way(struct contract *c) {
+    EXPECT(both(c, STORE_WRITE) && changes(c, 7, false));
+    EXPECT(create(c, c->store, (struct job){0}, NOW)); /* synced */
+    EXPECT(store_begin(c->store, STORE_HOLD, &c->error));
+    changed_note(c->store, 7);
+    log_sync_mark(c->store);
+    store_rollback(c->store);
+    int before = second.syncs;
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    EXPECT(changes(c, 0, false) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 7, &c->error) && second.syncs == before + 1);
+    EXPECT(changes(c, 7, false) && create(c, c->store, (struct job){0}, NOW));
+    EXPECT(changes(c, 0, false) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 7, &c->error) && second.syncs == before + 1);
+    leave();
+}
+
+/* What stood in a log that was moved into the database is on the disk. */
+static void moved(struct contract *c) {
+    EXPECT(both(c, STORE_WRITE) && changes(c, 7, false) && sees(other, &c->error));
+    EXPECT(store_seen_of(other, 7, &c->error));
+    EXPECT(store_tend(c->store, CHORE_LOG, 0, NULL, &c->error));
+    EXPECT(changes(c, 9, false) && sees(other, &c->error));
+    int before = second.syncs;
+    EXPECT(store_seen_of(other, 7, &c->error) && second.syncs == before);
+    EXPECT(store_seen_of(other, 9, &c->error) && second.syncs == before + 1);
+    leave();
+}
+
 /* ---- how often ---- */
 
 static void once(struct contract *c) {
@@ -280,6 +352,10 @@ static const struct check checks[] = {
     {"a transaction that writes nothing syncs what it has seen", writes_nothing},
     {"a transaction that is rolled back does so, too", rolls_back},
     {"the answer to an earlier request is synced before it is given again", asks_again},
+    {"a command waits for its own instance, and for no other", only_its_own},
+    {"… and for what all instances share", what_all_share},
+    {"a change whose commit came to no end is nowhere on the disk", under_way},
+    {"a log that was moved into the database is waited for no more", moved},
     {"what is on the disk is not synced again", once},
     {"a log that begins anew is synced anew", begins_anew},
     {"a gate without room for its page costs syncs alone", no_page},
