@@ -68,6 +68,7 @@ local writers = {
   stream = { rules "ground/stream", rules "fleet/rename", server "life/upgrade" },
   deployment = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },
   deployment_file = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },
+  folder_mark = { rules "fleet/folder_kept" }, folder_models = { rules "fleet/folder_kept" },
   registration = { rules "fleet/registration", rules "fleet/deployment",
     rules "fleet/retire", rules "fleet/rename" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.

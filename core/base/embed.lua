@@ -27,15 +27,26 @@ local function code(i, path, text)
   return ("code_%d, sizeof code_%d - 1"):format(i, i)
 end
 
+-- FNV-1a, of 64 bits.
+local function digest(hash, text)
+  for i = 1, #text do
+    hash = (hash ~ text:byte(i)) * 0x100000001b3
+  end
+  return hash
+end
+
 print('#include "base/embedded.h"\n')
+local hash = 0xcbf29ce484222325
 local entries = {}
 for i, path in ipairs(arg) do
   local text = assert(io.open(path, "rb")):read("a")
   array("file_" .. i, text)
+  hash = digest(hash, text)
   entries[i] = ('    {"%s", file_%d, sizeof file_%d - 1, %s},'):format(path, i, i,
     code(i, path, text))
 end
 print(('\nconst char embedded_release[] = "%s";'):format(release()))
+print(('const char embedded_digest[] = "%016x";'):format(hash))
 print("\nconst struct embedded embedded_files[] = {")
 print(table.concat(entries, "\n"))
 print("    {0, 0, 0, 0, 0}};")

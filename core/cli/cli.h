@@ -11,10 +11,11 @@ struct cli {
     const char *directory;  /* the script folder, or NULL if there is none */
     struct folder *folder;  /* its bytes, or NULL */
     const char *deployment; /* the name of the deployment that is the folder; NULL: a directory */
-    bool json;              /* --json: one document on standard output */
-    bool interactive;       /* standard error is a terminal */
-    bool takes_back;        /* the folder counts although a live executor has a newer one */
-    bool plain;             /* only jobs of handlers are created; see struct engine_options */
+    const char *handler; /* only jobs of this one are created: its folder may be a part; or NULL */
+    bool json;           /* --json: one document on standard output */
+    bool interactive;    /* standard error is a terminal */
+    bool takes_back;     /* the folder counts although a live executor has a newer one */
+    bool plain;          /* only jobs of handlers are created; see struct engine_options */
 };
 
 /* Runs the whole command line; returns the exit status. */

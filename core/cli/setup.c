@@ -62,7 +62,8 @@ bool setup_outside(struct cli *cli, const struct flags *flags, struct error *err
 bool setup_folder(struct cli *cli, struct error *error) {
     if (!cli->directory)
         return true;
-    cli->folder = folder_read(&cli->directory, 1, error);
+    cli->folder = cli->handler ? folder_read_part(cli->directory, cli->handler, error)
+                               : folder_read(&cli->directory, 1, error);
     return cli->folder != NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "base/json.h"
 #include "engine/engine_state.h"
+#include "engine/stored_folder.h"
+#include "store/folder_kept.h"
 #include "store/intake.h"
 #include "time/instant.h"
 #include <stdlib.h>
@@ -132,11 +134,14 @@ bool engine_take_back(struct engine *engine, struct error *error) {
     return true;
 }
 
+static const char *name_of(const struct engine *engine, const struct folder *folder) {
+    const char *name = engine->options.settings->deployment;
+    return name ? name : folder->name;
+}
+
 /* The store has a folder with the same files. */
 static bool has_folder(struct engine *engine, const struct folder *folder) {
-    const char *name = engine->options.settings->deployment;
-    const struct store_deployment content = {.name = name ? name : folder->name,
-                                             .hash = folder->hash};
+    const struct store_deployment content = {.name = name_of(engine, folder), .hash = folder->hash};
     int64_t id = 0;
     return store_deployed(engine->store, &content, &id, NULL) == YES;
 }
@@ -147,7 +152,7 @@ static struct generation *load_plain(struct engine *engine, struct folder *folde
     const struct settings *settings = engine->options.settings;
     struct generation *generation = NULL;
     if (engine->options.plain && !folder->deployment && has_folder(engine, folder))
-        generation = engine_open_generation(engine, folder, true, NULL);
+        generation = engine_open_generation(engine, folder, true, NULL, NULL);
     if (!generation)
         return NULL;
     generation->plain = generation_deployed(generation, engine->store, settings, NULL) == YES;
@@ -157,15 +162,60 @@ static struct generation *load_plain(struct engine *engine, struct folder *folde
     return NULL;
 }
 
+/* A part of a folder, of which the store knows that the whole is a deployment's. NULL as above. */
+static struct generation *load_part(struct engine *engine, struct folder *part) {
+    int64_t id = 0;
+    enum answer marked = store_folder_marked(engine->store, name_of(engine, part), part->mark, &id,
+                                             part->hash, NULL);
+    return marked == YES ? load_plain(engine, part) : NULL;
+}
+
+/* The engine has the whole of its folder from now on. */
+static bool complete(struct engine *engine, struct error *error) {
+    const char *path = engine->options.folder->path;
+    struct folder *whole = folder_read(&path, 1, error);
+    if (!whole)
+        return false;
+    folder_release(engine->options.folder);
+    engine->options.folder = whole;
+    return true;
+}
+
+/* The next one that creates a job need not read the folder. */
+static struct generation *load_marked(struct engine *engine, struct folder *folder) {
+    struct generation *generation = load_plain(engine, folder);
+    if (generation && folder->mark[0])
+        store_folder_mark(engine->store, generation->deployment, folder->mark, NULL);
+    return generation;
+}
+
+/* Models that the store knows are read when an instance needs them. */
+static struct generation *load_whole(struct engine *engine, struct folder *folder,
+                                     struct error *error) {
+    const struct engine_options *options = &engine->options;
+    struct folder *before = options->borrowed ? NULL : stored_check(options->settings, folder);
+    struct generation *generation =
+        options->checks_only
+            ? generation_check(folder, before, options->settings, options->clock, false, error)
+            : engine_open_generation(engine, folder, false, before, error);
+    folder_release(before);
+    return generation;
+}
+
 /* *generation NULL: there is no folder. */
 static bool load(struct engine *engine, struct folder *folder, struct generation **generation,
                  struct error *error) {
     const struct engine_options *options = &engine->options;
-    *generation = folder && !options->checks_only ? load_plain(engine, folder) : NULL;
+    *generation = folder && folder->part ? load_part(engine, folder) : NULL;
+    if (folder && folder->part && !*generation) {
+        if (!complete(engine, error))
+            return false;
+        folder = engine->options.folder;
+    }
+    if (folder && !*generation && !options->checks_only)
+        *generation = load_marked(engine, folder);
     if (folder && !*generation)
-        *generation = options->checks_only ? generation_check(folder, NULL, options->settings,
-                                                              options->clock, false, error)
-                                           : engine_open_generation(engine, folder, false, error);
+        *generation = load_whole(engine, folder, error);
     return !folder || *generation;
 }
 

@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "process/models.h"
 #include "script/folder_name.h"
+#include "store/folder_kept.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void log_problems(const json_t *problems) {
     size_t i;
@@ -48,6 +50,8 @@ static bool keep(struct generation *generation, struct script_report *report, js
         return true;
     folder->models = json_incref(report->models);
     folder->versions = json_incref(report->versions);
+    if (!before || strcmp(before->hash, folder->hash) != 0)
+        generation->found = models_found(folder);
     return true;
 }
 
@@ -131,14 +135,29 @@ struct script *generation_take(struct generation *generation) {
     return generation->ready_count > 0 ? generation->ready[--generation->ready_count] : NULL;
 }
 
-struct generation *generation_open(const struct script_options *options, struct error *error) {
+static bool open_script(struct generation *generation, const struct folder *before,
+                        struct error *error) {
+    struct script_report report = {0};
+    generation->script = script_open(&generation->options, error);
+    if (!generation->script ||
+        !script_declares(generation->script, &generation->definitions, &generation->schedules,
+                         &generation->versions, error))
+        return false;
+    report.versions = generation->versions;
+    bool ok = !before || models_join(&report, generation->known, before->versions);
+    json_decref(report.models);
+    return ok || error_no_memory(error);
+}
+
+struct generation *generation_open(const struct script_options *options,
+                                   const struct folder *before, struct error *error) {
     struct generation *generation = generation_new(options->folder, error);
     if (!generation)
         return NULL;
     generation->options = *options;
-    generation->script = script_open(options, error);
-    if (generation->script && script_declares(generation->script, &generation->definitions,
-                                              &generation->schedules, &generation->versions, error))
+    generation->known = before ? models_known(before, options->folder) : NULL;
+    generation->options.models = generation->known;
+    if (open_script(generation, before, error))
         return generation;
     generation_free(generation);
     return NULL;
@@ -160,6 +179,8 @@ void generation_free(struct generation *generation) {
     json_decref(generation->schedules);
     json_decref(generation->versions);
     json_decref(generation->renamed);
+    json_decref(generation->known);
+    free(generation->found);
     folder_release(generation->folder);
     free(generation);
 }
@@ -195,6 +216,18 @@ enum answer generation_deployed(struct generation *generation, struct store *sto
     return store_deployed(store, &content, &generation->deployment, error);
 }
 
+/* For the next program that loads the folder. It can do without. */
+static void keep_found(struct generation *generation, struct store *store,
+                       const struct settings *settings) {
+    char program[MODELS_PROGRAM];
+    if (!generation->found || generation->folder->deployment)
+        return;
+    models_program(settings, program);
+    store_models_keep(store, generation->deployment, program, generation->found, NULL);
+    free(generation->found);
+    generation->found = NULL;
+}
+
 bool generation_deploy(struct generation *generation, struct store *store,
                        const struct settings *settings, const char *executor_name,
                        enum deployment_claim claim, time_ms now, struct error *error) {
@@ -221,6 +254,8 @@ bool generation_deploy(struct generation *generation, struct store *store,
     generation->renamed = content.renamed;
     json_decref(others);
     free(files);
+    if (ok)
+        keep_found(generation, store, settings);
     return ok;
 }
 

@@ -12,6 +12,8 @@ struct generation {
     const char *name; /* of its deployment; borrowed of the engine's settings or the folder */
     struct definitions definitions; /* its own; their ids are the store's once it is deployed */
     json_t *schedules, *versions;   /* see struct script_report */
+    char *found;                    /* in its models, for the store; NULL: it has that */
+    json_t *known;                  /* private: models that its script has not read */
     struct script **ready;          /* Lua states loaded ahead for its threads */
     int ready_count;
     struct script *script;         /* NULL: its jobs run in other threads, each with a Lua state */
@@ -41,8 +43,9 @@ void generation_join(struct generation *generation, const struct settings *setti
 /* Hands over one that is ready, for script_join; NULL: there is none. */
 struct script *generation_take(struct generation *generation);
 /* Loads the folder of the options (retained) and keeps its Lua state. The options point to things
- * that must outlive it. NULL: error. */
-struct generation *generation_open(const struct script_options *options, struct error *error);
+ * that must outlive it. `before` as for generation_check. NULL: error. */
+struct generation *generation_open(const struct script_options *options,
+                                   const struct folder *before, struct error *error);
 /* Closes its Lua state too. NULL is fine. */
 void generation_free(struct generation *generation);
 

@@ -12,13 +12,13 @@ static struct script_options script_options_of(struct engine *engine, struct fol
 }
 
 struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
-                                          struct error *error) {
+                                          const struct folder *before, struct error *error) {
     struct script_options options = script_options_of(engine, folder);
     options.reading = plain ? READING_PLAIN : READING_RUN;
     options.borrowed = engine->options.borrowed;
     if (options.borrowed)
         options.hook = HOOK_OFF;
-    return generation_open(&options, error);
+    return generation_open(&options, before, error);
 }
 
 /* An earlier deployment's folder, loaded on first use and kept. Its definitions say which stock
@@ -32,7 +32,7 @@ static struct generation *earlier(struct engine *engine, int64_t deployment, str
     if (folder)
         folder->all_stock = true;
     struct script_options options = script_options_of(engine, folder);
-    struct generation *generation = folder ? generation_open(&options, error) : NULL;
+    struct generation *generation = folder ? generation_open(&options, NULL, error) : NULL;
     folder_release(folder);
     json_decref(files);
     if (!generation)

@@ -11,4 +11,9 @@
 struct folder *stored_folder(const struct settings *settings, const char *name,
                              struct error *error);
 
+/* The deployment that counts of this folder's name as a folder that was checked, if the store has
+ * what this program found in its models. It has no files if the hash is the same. The caller's;
+ * NULL: nothing is known, or the folder has no model. */
+struct folder *stored_check(const struct settings *settings, const struct folder *folder);
+
 #endif

@@ -17,6 +17,9 @@ static const char *const kinds[] = {"handlers", "priorities", "retries", "listen
 static const char processes[] = "processes/";
 static const char handlers[] = "handlers/";
 static const char batches[] = "handlers/" BATCH_HANDLERS; /* what batches/x.lua is defined as */
+/* What jobs of one handler are created without. */
+static const char *const unneeded[] = {"handlers/",   "batches/", "schedules/", "processes/",
+                                       "activities/", "beans/",   "decisions/", NULL};
 static const char *const others[] = {"spec", "docs", NULL};
 
 /* ---- kinds of files ---- */
@@ -33,6 +36,15 @@ static bool is_script(const char *name) {
 static bool is_model(const char *path) {
     return strncmp(path, processes, sizeof processes - 1) == 0 &&
            (ends_with(path, ".bpmn") || ends_with(path, ".bpmn20.xml"));
+}
+
+static bool is_needed(const struct files *files, const char *path) {
+    if (!files->only || strcmp(path, files->only) == 0)
+        return true;
+    for (const char *const *kind = unneeded; *kind; kind++)
+        if (strncmp(path, *kind, strlen(*kind)) == 0)
+            return false;
+    return true;
 }
 
 static int size_max(const char *path) {
@@ -178,6 +190,30 @@ static bool read_script(struct files *files, const char *full, const char *path,
     return ok;
 }
 
+static time_ms in_ms(const struct timespec *at) {
+    return at->tv_sec * 1000 + at->tv_nsec / 1000000;
+}
+
+/* No program can set the time of the last change of a file's state, and another file that takes the
+ * place has another number. */
+static void mark_file(struct files_mark *mark, const char *path, const struct stat *status) {
+    const struct timespec *text = &status->st_mtim, *state = &status->st_ctim;
+    const int64_t numbers[] = {status->st_size, (int64_t)status->st_dev, (int64_t)status->st_ino,
+                               text->tv_sec,    text->tv_nsec,           state->tv_sec,
+                               state->tv_nsec};
+    SHA256Update(&mark->hash, (const uint8_t *)path, strlen(path) + 1);
+    SHA256Update(&mark->hash, (const uint8_t *)numbers, sizeof numbers);
+    if (in_ms(text) > mark->since || in_ms(state) > mark->since)
+        mark->young = true;
+}
+
+static bool read_file(struct files *files, const char *full, const char *path,
+                      const struct stat *status, struct error *error) {
+    if (files->mark)
+        mark_file(files->mark, path, status);
+    return !is_needed(files, path) || read_script(files, full, path, status->st_size, error);
+}
+
 static bool read_folder(struct files *files, const char *root, const char *path, int depth,
                         struct error *error);
 
@@ -195,7 +231,7 @@ static bool read_entry(struct files *files, const char *root, const char *path, 
     else if (S_ISDIR(status.st_mode))
         ok = read_folder(files, root, path, depth + 1, error);
     else if ((is_script(path) || is_model(path)) && S_ISREG(status.st_mode))
-        ok = read_script(files, full.data, path, status.st_size, error);
+        ok = read_file(files, full.data, path, &status, error);
     text_clear(&full);
     return ok;
 }

@@ -2,7 +2,9 @@
 #ifndef MOONSHIFT_SCRIPT_FILES_H
 #define MOONSHIFT_SCRIPT_FILES_H
 
+#include "base/clock.h"
 #include "script/folder.h"
+#include <sha2.h>
 
 #define FILES_MAX 10000
 #define FILE_SIZE_MAX (1024 * 1024)
@@ -12,6 +14,14 @@ struct files {
     struct folder_file *list;
     size_t count;
     json_t *warnings; /* array of texts, borrowed */
+    const char *only; /* the handler's file that is read of all, see folder_read_part; NULL: all */
+    struct files_mark *mark; /* of those that files_read meets, also unread ones; NULL: unwanted */
+};
+
+struct files_mark {
+    SHA2_CTX hash;
+    time_ms since; /* a file that has changed later is too young: it may change unseen */
+    bool young;
 };
 
 /* Adds a file; `text` is copied. False: too many, too large, or no memory. */

@@ -1,5 +1,7 @@
 #include "script/folder.h"
+#include "base/clock.h"
 #include "base/embedded.h"
+#include "base/text.h"
 #include "script/files.h"
 #include "script/folder_name.h"
 #include <limits.h>
@@ -73,8 +75,26 @@ static struct folder *refuse_memory(struct error *error) {
     return NULL;
 }
 
-struct folder *folder_read(const char *const *paths, size_t count, struct error *error) {
-    struct files files = {0};
+/* The clock of a disk may count in steps of two seconds. */
+enum { MARK_AGE = 3000 };
+
+static struct files_mark mark_begin(void) {
+    struct files_mark mark = {.since = clock_now(clock_system()) - MARK_AGE};
+    SHA256Init(&mark.hash);
+    return mark;
+}
+
+static void mark_end(struct files_mark *mark, struct folder *folder) {
+    SHA256End(&mark->hash, folder->mark);
+    if (mark->young)
+        folder->mark[0] = '\0';
+}
+
+/* `only`: see struct files. */
+static struct folder *read_paths(const char *const *paths, size_t count, const char *only,
+                                 struct error *error) {
+    struct files_mark mark = mark_begin();
+    struct files files = {.only = only, .mark = &mark};
     char *name = count ? folder_name_make(paths[0]) : strdup("stock");
     const char *path = count ? paths[0] : "";
     struct folder *folder = name ? folder_new(path, name) : NULL;
@@ -85,7 +105,39 @@ struct folder *folder_read(const char *const *paths, size_t count, struct error 
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
         ok = files_read(&files, paths[i], error);
-    return complete(folder, &files, ok, error);
+    folder = complete(folder, &files, ok, error);
+    if (folder)
+        mark_end(&mark, folder);
+    return folder;
+}
+
+struct folder *folder_read(const char *const *paths, size_t count, struct error *error) {
+    return read_paths(paths, count, NULL, error);
+}
+
+/* A part that says all that the whole would. */
+static bool part_suffices(const struct folder *folder, const char *only) {
+    static const char hooks[] = "hooks/";
+    bool suffices = folder->mark[0] && folder_find(folder, only);
+    for (size_t i = 0; suffices && i < folder->count; i++)
+        suffices =
+            folder->files[i].stock || strncmp(folder->files[i].path, hooks, sizeof hooks - 1) != 0;
+    return suffices;
+}
+
+struct folder *folder_read_part(const char *path, const char *handler, struct error *error) {
+    struct text only = {0};
+    text_add(&only, "handlers/%s.lua", handler);
+    struct folder *folder = only.failed ? NULL : read_paths(&path, 1, only.data, NULL);
+    bool fine = folder && part_suffices(folder, only.data);
+    text_clear(&only);
+    if (fine) {
+        folder->part = true;
+        folder->hash[0] = '\0';
+        return folder;
+    }
+    folder_release(folder);
+    return folder_read(&path, 1, error);
 }
 
 static bool add_stored(struct files *files, const json_t *stored, struct error *error) {
@@ -119,7 +171,7 @@ struct folder *folder_retain(struct folder *folder) {
 void folder_release(struct folder *folder) {
     if (!folder || atomic_fetch_sub(&((struct shared_folder *)folder)->owners, 1) > 1)
         return;
-    struct files files = {folder->files, folder->count, NULL};
+    struct files files = {.list = folder->files, .count = folder->count};
     files_clear(&files);
     json_decref(folder->models);
     json_decref(folder->versions);

@@ -24,6 +24,9 @@ struct folder {
     char *path;             /* as the user gave it, for messages; "" for none */
     char *name;             /* of the deployment, unless a setting says another one */
     char hash[FOLDER_HASH]; /* hex of the user's files (not the stock ones) */
+    char mark[FOLDER_HASH]; /* hex of what the disk says of these files: the same mark, the same
+                               texts; "": not from disk, or one has just changed */
+    bool part;              /* see folder_read_part; its hash is not known */
     int64_t deployment;     /* of the store that the files come from; 0: from disk */
     bool all_stock;         /* has every stock handler, whatever the setting stock says */
     json_t *models;         /* once it was checked: of struct script_report; else NULL */
@@ -37,6 +40,11 @@ struct folder {
  * the stock scripts behind them. `count` 0: the stock scripts alone. Limits: 10 000 files, 1 MiB a
  * file. NULL: error names the path. */
 struct folder *folder_read(const char *const *paths, size_t count, struct error *error);
+
+/* Reads what jobs of one handler are created with: no other handler, no batch type, schedule or
+ * process and nothing that processes call. The mark is that of the whole. The whole is read if it
+ * has hooks, which may create other jobs, if it has no mark, or no such handler. */
+struct folder *folder_read_part(const char *path, const char *handler, struct error *error);
 
 /* Makes a folder of the files of a deployment, [{ path, text }] as the store keeps them, the stock
  * scripts behind them. */

@@ -423,7 +423,7 @@ end
 -- The handler that is told of incidents must be in the folder.
 function Loader:check_notify()
   local handler, handlers = self.options.notify, self.loaded.handlers
-  if handler and not handlers[handler] then
+  if handler and not handlers[handler] and self.options.reading ~= "plain" then
     self:setting_problem("notify", self.options.notify_label,
       ('notify: unknown handler "%s"%s'):format(handler,
         meant(handler, handlers, " (expected a handler of the folder)")))

@@ -17,6 +17,11 @@ CREATE TABLE deployment(
   UNIQUE(name, hash)) STRICT;
 CREATE TABLE deployment_file(
   deployment INT, path TEXT, text TEXT, PRIMARY KEY(deployment, path)) WITHOUT ROWID, STRICT;
+-- What need not be read again: the folders whose files, as a disk lists them, are those of a deployment,
+-- and what a program has found in its models.
+CREATE TABLE folder_mark(mark TEXT PRIMARY KEY, deployment INT NOT NULL) WITHOUT ROWID, STRICT;
+CREATE TABLE folder_models(
+  deployment INTEGER PRIMARY KEY, program TEXT NOT NULL, found TEXT NOT NULL) STRICT;
 CREATE TABLE definition(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
   deployment INT,     -- the newest that has it; absent: only ever named by a job

@@ -75,3 +75,8 @@ INSERT INTO occupancy(shard, stream, ready, timer, parked)
   (SELECT stream, count(*) AS ready, 0 AS timer, 0 AS parked FROM ready GROUP BY stream
   UNION ALL SELECT stream, 0, count(*), 0 FROM timer GROUP BY stream
   UNION ALL SELECT stream, 0, 0, count(*) FROM parked GROUP BY stream) GROUP BY stream;
+
+-- What need not be read again of folders.
+CREATE TABLE folder_mark(mark TEXT PRIMARY KEY, deployment INT NOT NULL) WITHOUT ROWID, STRICT;
+CREATE TABLE folder_models(
+  deployment INTEGER PRIMARY KEY, program TEXT NOT NULL, found TEXT NOT NULL) STRICT;

@@ -303,7 +303,8 @@ function Folder:note_model(graph)
   if told.problems[1] or graph.path:find("%.lua$") then
     return
   end
-  local model = models[graph.path] or { processes = {}, definitions = {}, needs = {} }
+  local model = models[graph.path]
+    or { processes = {}, definitions = rules.array {}, needs = rules.array {} }
   models[graph.path] = model
   table.insert(model.processes, { key = graph.key, hash = self.loaded.processes[graph.key].hash })
   append(model.definitions, definitions.of(graph))

@@ -1,6 +1,7 @@
 /* models_contract.c - a folder that is loaded behind another one reads the models alone that are
  * not the same. A double of XML_ParserCreateNS counts the readings. */
 #include "../store/contract.h"
+#include "engine/engine.h"
 #include "engine/generation.h"
 #include <expat.h>
 #include <stdatomic.h>
@@ -30,19 +31,42 @@ XML_Parser __wrap_XML_ParserCreateNS(const char *encoding, char separator) {
 
 typedef const char *const files[][2];
 
-/* Checked behind `before` (NULL: none). */
-static struct generation *load(struct contract *c, const struct generation *before, files given,
-                               size_t count) {
+static struct folder *folder_of(struct contract *c, files given, size_t count) {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_pack("{ssss}", "path", given[i][0], "text", given[i][1]));
     struct folder *folder = folder_from_json(list, "spec", 0, &c->error);
+    json_decref(list);
+    return folder;
+}
+
+/* Checked behind `before` (NULL: none). */
+static struct generation *load(struct contract *c, const struct generation *before, files given,
+                               size_t count) {
+    struct folder *folder = folder_of(c, given, count);
     atomic_store(&readings, 0);
     struct generation *generation = generation_check(
         folder, before ? before->folder : NULL, &c->settings, clock_system(), false, &c->error);
     folder_release(folder);
-    json_decref(list);
     return generation;
+}
+
+/* Loads and deploys the folder as a program that begins; how many models it reads. -1: error. */
+static int begin(struct contract *c, bool checks_only, files given, size_t count) {
+    struct folder *folder = folder_of(c, given, count);
+    free(c->settings.store);
+    c->settings.store = strdup(c->url);
+    const struct engine_options options = {.settings = &c->settings,
+                                           .mode = STORE_CREATE,
+                                           .clock = clock_system(),
+                                           .folder = folder,
+                                           .checks_only = checks_only};
+    atomic_store(&readings, 0);
+    struct engine *engine = engine_open(&options, &c->error);
+    folder_release(folder);
+    int count_read = engine ? atomic_load(&readings) : -1;
+    engine_close(engine);
+    return count_read;
 }
 
 static bool read_were(int count) {
@@ -120,7 +144,37 @@ static void twice(struct contract *c) {
     generation_free(first);
 }
 
+/* Where the next program begins, the store says what was found. */
+static void kept(struct contract *c) {
+    files given = {{"processes/a.bpmn", MODEL("a", START)},
+                   {"processes/b.bpmn", MODEL("b", START)}};
+    files next = {{"processes/a.bpmn", MODEL("a", START)},
+                  {"processes/b.bpmn", MODEL("new", START)}};
+    int64_t count = 0;
+    EXPECT(begin(c, true, given, 2) == 2 && begin(c, true, given, 2) == 0);
+    EXPECT(begin(c, false, given, 2) == 0);
+    EXPECT(begin(c, true, next, 2) == 1 && begin(c, true, next, 2) == 0);
+    EXPECT(db_value(&c->store->db, &c->error, &count, "SELECT count(*) FROM process", "") == YES &&
+           count == 3);
+}
+
+/* Data of another program, or of nobody knows whom, is not trusted. */
+static void strange(struct contract *c) {
+    files given = {{"processes/a.bpmn", MODEL("a", START)}};
+    static const char *const changes[] = {
+        "UPDATE folder_models SET program='0.0.1 00 0'",
+        "UPDATE folder_models SET found='{\"models\":{\"processes/a.bpmn\":{\"processes\":7}}}'",
+        "UPDATE folder_models SET found='{'"};
+    EXPECT(begin(c, true, given, 1) == 1);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        EXPECT(db_execute(&c->store->db, changes[i], &c->error));
+        EXPECT(begin(c, true, given, 1) == 1);
+    }
+}
+
 static const struct check checks[] = {
+    {"what was found in models is kept in the store for the next program", kept},
+    {"what another program has found, or is of no such shape, is found anew", strange},
     {"models that are the same are not read, and deployed all the same", same},
     {"models that changed, came or went are as in a folder without one before", changed},
     {"a model with a start timer is read again", timed},

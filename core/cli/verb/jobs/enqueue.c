@@ -375,6 +375,7 @@ static struct engine *engine_without_folder(struct cli *cli, const struct flags 
 
 /* Without a folder no handler is known but to a store that is there: none is made by mistake. */
 static struct engine *engine_make(struct cli *cli, const struct flags *flags, struct error *error) {
+    cli->handler = flags->word_count > 0 ? flags->words[0] : NULL;
     if (!setup_settings(cli, flags, error))
         return NULL;
     char store[STORE_SHOWN];

@@ -1,5 +1,6 @@
 #include "store/rules/fleet/rename.h"
 #include "base/json.h"
+#include "store/rules/fleet/folder_kept.h"
 #include "store/rules/ground/catalog.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
@@ -45,7 +46,8 @@ static bool move_rows(struct store *store, int64_t older, int64_t newer, struct 
     for (size_t i = 0; i < sizeof removals / sizeof *removals; i++)
         if (!db_run(&store->db, error, removals[i], "i", older))
             return false;
-    return db_run(&store->db, error,
+    return folder_kept_forget(store, older, error) &&
+           db_run(&store->db, error,
                   "UPDATE meta SET value=?2 WHERE key LIKE 'current/%' AND value=?1", "ii", older,
                   newer) &&
            catalog_changed(store, error);

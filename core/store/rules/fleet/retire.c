@@ -2,6 +2,7 @@
  * became of their jobs stays (rules §13). */
 #include "store/rules/fleet/commands.h"
 #include "store/rules/fleet/executor_list.h"
+#include "store/rules/fleet/folder_kept.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 
@@ -137,6 +138,7 @@ static bool retire_rows(struct store *store, int64_t id, struct error *error) {
     return retire_note_id(store, id, error) &&
            db_run(&store->db, error, "DELETE FROM deployment_file WHERE deployment=?1", "i", id) &&
            db_run(&store->db, error, "DELETE FROM registration WHERE deployment=?1", "i", id) &&
+           folder_kept_forget(store, id, error) &&
            db_run(&store->db, error, "DELETE FROM deployment WHERE id=?1", "i", id);
 }
 

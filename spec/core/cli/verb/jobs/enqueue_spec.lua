@@ -32,6 +32,58 @@ describe("enqueue", function()
     return status, errors
   end
 
+  -- Once the files are older than a disk's clock can tell, and the store knows them.
+  local function until_unread()
+    local deadline = os.time() + 60
+    repeat
+      os.remove(place.path .. "/evaluated")
+      local status, _, errors = place.run("enqueue", "work")
+      assert.equal(0, status, errors)
+      local file = io.open(place.path .. "/evaluated")
+      if not file then
+        return
+      end
+      file:close()
+    until os.time() > deadline
+    error("each time all handlers are read")
+  end
+
+  local function says_that_it_is_read()
+    place.write("handlers/other.lua", ('io.open("%s/evaluated", "w"):close() '):format(place.path)
+      .. "return function() end\n")
+  end
+
+  it("reads no other handler of a folder that the store knows", function()
+    says_that_it_is_read()
+    until_unread()
+    assert.equal(0, (place.run("enqueue", "sized", '{"size":7}')))
+    local count = process.sql(place.store, "SELECT count(*) FROM deployment")
+    assert.same({ "1" }, count)
+    assert.same({ "7" }, process.sql(place.store, "SELECT priority FROM job ORDER BY id DESC"
+      .. " LIMIT 1"))
+    local status, errors = refused("wirk")
+    assert.equal(4, status)
+    assert.matches('did you mean "work"', errors)
+  end)
+
+  it("reads the folder again when any of its files has changed, come or gone", function()
+    says_that_it_is_read()
+    for _, change in ipairs {
+      function() place.write("handlers/work.lua", "return { priority = 5, run = print }\n") end,
+      function() place.write("handlers/more.lua", "return function() end\n") end,
+      function() os.remove(place.path .. "/handlers/sized.lua") end,
+    } do
+      until_unread()
+      local before = process.sql(place.store, "SELECT max(id) FROM deployment")[1]
+      change()
+      assert.equal(0, (place.run("enqueue", "work")))
+      local after = process.sql(place.store, "SELECT max(id) FROM deployment")[1]
+      assert.equal(tonumber(before) + 1, tonumber(after))
+    end
+    assert.same({ "5" }, process.sql(place.store, "SELECT priority FROM job ORDER BY id DESC"
+      .. " LIMIT 1"))
+  end)
+
   it("prints the id of the job", function()
     local status, output, errors = place.run("enqueue", "work", '{"a":1}')
     assert.equal(0, status, errors)
