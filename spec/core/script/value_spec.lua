@@ -103,6 +103,35 @@ describe("JSON as a Lua value", function()
     assert.equal("[]", encode(list))
   end)
 
+  -- The keys of the first object of a list are taken for the others.
+  it("has each object of a list as it would be alone", function()
+    local wide = {}
+    for i = 1, 40 do
+      wide[i] = ('"key%d":%d'):format(i, i)
+    end
+    local wider = "{" .. table.concat(wide, ",") .. "}"
+    for _, list in ipairs {
+      { '{"a":1,"b":2}', '{"a":3,"b":4}', '{ "a" : 5, "b" :6 }', '{"b":7,"a":8}', '{"a":9}', "{}" },
+      { "{}", '{"a":1}', '{"a":2,"c":3}', '{"ab":4}', '{"a":{"a":5}}', "7", '{"a":[{"b":6}]}' },
+      { '{"\\u0061":1,"b":2}', '{"a":3,"b":4}', '{"\\u0061":5,"b":6}' },
+      { '{"a":1}', '[{"a":2,"b":3},{"a":4,"b":5}]', '{"a":6}' },
+      { wider, wider, '{"key1":1,"key3":3}', "null", wider },
+    } do
+      local alone = {}
+      for i, text in ipairs(list) do
+        alone[i] = decode(text) or rules.null
+      end
+      assert.same(alone, decode("[" .. table.concat(list, ",") .. "]"))
+    end
+  end)
+
+  it("refuses a key that repeats in any object of a list", function()
+    for _, text in ipairs { '[{"a":1,"a":2}]', '[{"a":1},{"a":2,"a":3}]',
+      '[{"a":1,"b":2},{"a":3,"b":4,"a":5}]', '[{"a":1,"b":2},{"b":3,"b":4}]' } do
+      assert.is_nil((decode(text)))
+    end
+  end)
+
   it("has integers and floats", function()
     assert.equal("integer", math.type(decode "1"))
     assert.equal("float", math.type(decode "1.0"))
