@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "engine/batch_type.h"
 #include "engine/engine_state.h"
+#include "engine/once.h"
 #include "job/command.h"
 #include <string.h>
 
@@ -232,9 +233,8 @@ void engine_batch_abandon(struct engine *engine, int64_t id) {
 }
 
 bool engine_batch_start(struct engine *engine, int64_t id, struct error *error) {
-    return store_begin(engine->store, STORE_COMMAND, error) &&
-           engine_end(engine, store_batch_start(engine->store, id, engine_now(engine), error),
-                      error);
+    return once_begin(engine, error) &&
+           once_end(engine, store_batch_start(engine->store, id, engine_now(engine), error), error);
 }
 
 /* ---- all at once ---- */
@@ -273,6 +273,7 @@ bool engine_batch_create(struct engine *engine, const json_t *spec, const json_t
         !check_some(engine, spec, ids, of, query, error) ||
         !engine_batch_begin(engine, spec, &id, error))
         return false;
+    run->batch = id;
     bool fine = (query ? fill_found(engine, id, of, query, run, error)
                        : fill_ids(engine, id, ids, run, error)) &&
                 engine_batch_start(engine, id, error);

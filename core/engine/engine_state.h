@@ -37,9 +37,10 @@ struct engine {
     json_t *answers;   /* that the list at work has read; NULL: none is */
     json_t *questions; /* that it will ask at once, each kind by its number; NULL: none */
     json_t *versions;  /* that its walks have asked for, by question; NULL: none is walked */
-    struct error lane_refused; /* why its walk did not get one more */
-    bool running;              /* a handler runs: no second turn, no close */
-    struct spec_room room;     /* of the jobs that are created next; none while some are */
+    struct error lane_refused;      /* why its walk did not get one more */
+    struct engine_request *request; /* under whose key commands are done; NULL: without one */
+    bool running;                   /* a handler runs: no second turn, no close */
+    struct spec_room room;          /* of the jobs that are created next; none while some are */
 };
 
 /* Loads `folder` (retained) for this thread; with `plain` no process of it. `before` as for

@@ -3,6 +3,7 @@
  * the same one. */
 #include "base/json.h"
 #include "engine/engine_state.h"
+#include "engine/once.h"
 #include "engine/process/process_later.h"
 #include "engine/process/process_walk.h"
 #include <string.h>
@@ -10,10 +11,12 @@
 /* Keeps a message in a transaction of its own. */
 static enum answer keep(struct process_walk *walk, struct engine *engine, struct error *error) {
     enum answer done = FAILED;
-    if (!store_begin(engine->store, STORE_COMMAND, error))
+    if (!once_begin(engine, error))
         return FAILED;
     done = process_walk_keep(walk, engine, error);
-    return engine_end(engine, done != FAILED, error) ? done : FAILED;
+    if (done == NO)
+        return engine_end(engine, true, error) ? NO : FAILED;
+    return once_end(engine, done == YES, error) ? YES : FAILED;
 }
 
 /* What waits for a signal may be too much for one walk, or what it needs is busy. */
@@ -21,8 +24,8 @@ static bool give_by_jobs(struct process_walk *walk, struct engine *engine,
                          struct engine_order *given, struct error *error) {
     given->by_jobs = walk->cause.receivers > 0;
     given->told = walk->cause.lists && !given->by_jobs ? json_array() : NULL;
-    return store_begin(engine->store, STORE_COMMAND, error) &&
-           engine_end(engine, process_walk_signal(walk, engine, error), error);
+    return once_begin(engine, error) &&
+           once_end(engine, process_walk_signal(walk, engine, error), error);
 }
 
 /* The result of the walk, as it is told. */
@@ -32,17 +35,49 @@ static bool tell(const struct process_walk *walk, json_t **told, struct error *e
     return *told || (!text && error_no_memory(error));
 }
 
-static bool walk_here(struct process_walk *walk, struct engine *engine, json_t **told,
-                      struct error *error) {
-    enum answer done = NO;
-    while (done == NO)
-        done = process_walk_run(walk, engine, error)
-                   ? process_walk_settle(walk, engine, true, error)
-                   : FAILED;
+/* What has come of it, before the end of the transaction. */
+static bool fill(const struct process_walk *walk, struct engine_order *given, struct error *error) {
+    given->instance = walk->instance;
+    given->lines = walk->lines;
+    return !walk->cause.lists || tell(walk, &given->told, error);
+}
+
+/* With the answer that is kept under a key. NO: another change came first. */
+static enum answer settle_once(struct process_walk *walk, struct engine *engine,
+                               struct engine_order *given, struct error *error) {
+    if (!once_begin(engine, error))
+        return FAILED;
+    enum answer done = store_units_ahead(engine->store, &walk->outcome, 1, error)
+                           ? process_walk_settle(walk, engine, false, error)
+                           : FAILED;
+    if (done == NO) {
+        engine_end(engine, false, error);
+        return NO;
+    }
+    bool fine = done == YES && store_settle_end(engine->store, error) &&
+                process_lanes_write(engine, error) && fill(walk, given, error);
+    if (!once_end(engine, fine, error))
+        return FAILED;
+    process_lanes_forget(engine);
+    return YES;
+}
+
+static enum answer settle_alone(struct process_walk *walk, struct engine *engine,
+                                struct engine_order *given, struct error *error) {
+    enum answer done = process_walk_settle(walk, engine, true, error);
     if (done == YES)
         process_lanes_given(engine);
+    return done == YES && !fill(walk, given, error) ? FAILED : done;
+}
+
+static bool walk_here(struct process_walk *walk, struct engine *engine, struct engine_order *given,
+                      struct error *error) {
+    enum answer done = NO;
+    while (done == NO && process_walk_run(walk, engine, error))
+        done = engine->request ? settle_once(walk, engine, given, error)
+                               : settle_alone(walk, engine, given, error);
     engine_tidy(engine);
-    return done == YES && (!walk->cause.lists || tell(walk, told, error));
+    return done == YES;
 }
 
 /* A trial: it is walked, and nothing is written. */
@@ -60,7 +95,7 @@ static bool give(struct process_walk *walk, struct engine *engine, struct engine
     if (given->later || (!given->now && !process_walk_is_ours(walk, engine)))
         return process_later(engine, &walk->cause, walk->command, given->retries, &given->job,
                              error);
-    return walk_here(walk, engine, &given->told, error);
+    return walk_here(walk, engine, given, error);
 }
 
 /* Reads the command; with its lane, if it is walked here. */

@@ -1,5 +1,6 @@
 #include "engine/process/process_later.h"
 #include "engine/engine_state.h"
+#include "engine/once.h"
 #include "engine/process/process_entry.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ bool process_later_write(struct engine *engine, const struct process_cause *caus
 
 bool process_later(struct engine *engine, const struct process_cause *cause, const json_t *command,
                    int32_t retries, int64_t *job, struct error *error) {
-    return store_begin(engine->store, STORE_COMMAND, error) &&
-           engine_end(engine, process_later_write(engine, cause, command, retries, job, error),
-                      error);
+    return once_begin(engine, error) &&
+           once_end(engine, process_later_write(engine, cause, command, retries, job, error),
+                    error);
 }

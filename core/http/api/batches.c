@@ -1,7 +1,7 @@
 #include "http/api/batches.h"
 #include "base/json.h"
 #include "engine/batch.h"
-#include "http/api/call.h"
+#include "http/api/keyed.h"
 #include "http/api/sight.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,8 @@ static bool may_enqueue(const struct call *call, struct error *error) {
                      "a batch that makes jobs: the caller may not (expected enqueue)");
 }
 
-static bool tell(struct call *call, const struct command_run *run, struct error *error) {
+static bool tell(struct call *call, const void *result, struct error *error) {
+    const struct command_run *run = result;
     char location[64];
     snprintf(location, sizeof location, "/v1/batches/%" PRId64, run->batch);
     call->exchange->location = strdup(location);
@@ -76,10 +77,11 @@ bool create_batch(struct call *call, struct error *error) {
     const json_t *ids = json_object_get(call->body, "ids"),
                  *query = json_object_get(call->body, "query");
     json_t *spec = spec_of(call, error);
+    keyed_tells(call, tell, &run);
     bool done = spec && engine_batch_plan(call->engine, spec, error) &&
                 engine_batch_create(call->engine, spec, json_is_array(ids) ? ids : NULL, of,
                                     json_is_object(query) ? query : NULL, &run, error) &&
-                tell(call, &run, error);
+                keyed_tell(call, error);
     json_decref(spec);
     return done;
 }

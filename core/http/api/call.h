@@ -15,6 +15,9 @@ struct call {
     json_t *filters;    /* of the query, as the store takes them */
     json_t *options;    /* of the query: the other parameters; an object */
     json_t *body;       /* NULL: none */
+    /* How the answer is told, see keyed.h. */
+    bool (*tell)(struct call *call, const void *result, struct error *error);
+    const void *result;
 };
 
 /* Reads the query and the body as the route says. call_clear in any case afterwards. */

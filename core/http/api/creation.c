@@ -1,6 +1,6 @@
 #include "http/api/creation.h"
 #include "base/json.h"
-#include "http/api/call.h"
+#include "http/api/keyed.h"
 #include "http/api/problem.h"
 #include "job/job_spec.h"
 #include <inttypes.h>
@@ -134,15 +134,11 @@ static bool hash_of(struct new_jobs *jobs, struct error *error) {
 
 /* Lasts as long as the exchange. */
 static bool read_key(const struct call *call, struct new_jobs *jobs, struct error *error) {
-    const char *key = exchange_header(call->exchange, "idempotency-key");
-    const size_t size = key ? strlen(key) : 0;
-    if (!key)
+    jobs->request.answer = answer_kept;
+    if (!keyed_read(call, jobs->hash, &jobs->request, error))
+        return false;
+    if (!jobs->request.asked.key)
         return true;
-    if (size == 0 || size > JOB_NAME_MAX)
-        return error_set(error, ERROR_INVALID, "Idempotency-Key: expected a text of 1 to %d bytes",
-                         JOB_NAME_MAX);
-    jobs->request = (struct engine_request){.asked = {call->caller->token, key, jobs->hash},
-                                            .answer = answer_kept};
     jobs->entry.request = &jobs->request;
     return hash_of(jobs, error);
 }

@@ -214,7 +214,7 @@ static json_t *answers_of(const struct route *route) {
                                       json_pack("{ss}", "type", "string")));
     else if (!route->makes)
         answer_put(answers, route, "200", "It is answered, or done.");
-    if (route->makes || route->keyed)
+    if (route->makes || route->body == BODY_JOBS)
         answer_put(answers, route, "201", "It is created.");
     if (route->verbs || route->order)
         answer_put(answers, route, "202", "A batch or a job does it.");

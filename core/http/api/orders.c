@@ -1,5 +1,6 @@
 #include "http/api/orders.h"
 #include "base/json.h"
+#include "http/api/keyed.h"
 #include "http/api/sight.h"
 #include "run/stepper.h"
 #include <inttypes.h>
@@ -203,7 +204,8 @@ static json_t *lines_of(const struct outcome_line *line) {
 }
 
 /* { instance, job, kept, told, lines }: what there is of it. */
-static bool tell_order(struct call *call, const struct engine_order *order, struct error *error) {
+static bool tell_order(struct call *call, const void *result, struct error *error) {
+    const struct engine_order *order = result;
     call->exchange->wakes_any = true;
     const bool later = order->job || order->by_jobs;
     json_t *answer = json_pack(
@@ -220,9 +222,9 @@ static bool tell_order(struct call *call, const struct engine_order *order, stru
 bool order_process(struct call *call, struct error *error) {
     struct engine_order order = {.later = json_is_true(json_object_get(call->body, "later"))};
     json_t *command = order_of(call, error);
+    keyed_tells(call, tell_order, &order);
     bool done = command && sees(call, command, error) &&
-                engine_order(call->engine, command, &order, error) &&
-                tell_order(call, &order, error);
+                engine_order(call->engine, command, &order, error) && keyed_tell(call, error);
     json_decref(command);
     json_decref(order.told);
     outcome_lines_free(order.lines);

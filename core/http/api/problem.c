@@ -9,7 +9,8 @@ enum { FIELD_MAX = 64, AGAIN_AFTER = 1 /* second */ };
 /* A bad value's sentence begins with what it is of: `retries "many": expected …`. */
 static bool field_of(const struct error *error, char field[FIELD_MAX + 1]) {
     size_t size = 0;
-    while (islower((unsigned char)error->text[size]) || error->text[size] == '_')
+    while (isalpha((unsigned char)error->text[size]) || error->text[size] == '_' ||
+           error->text[size] == '-')
         size++;
     const bool named = error->code == ERROR_INVALID && size > 0 && size <= FIELD_MAX &&
                        (error->text[size] == ':' ||

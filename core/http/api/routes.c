@@ -61,6 +61,12 @@
         .told = answer                                                                             \
     }
 
+#define ORDER_ONCE(url, may, kind, named, content, keys, sentence)                                 \
+    {                                                                                              \
+        .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
+        .run = order_process, .asks = ASK_KINDS, .body = content, .members = keys, .order = kind,  \
+        .key = named, .told = order_told, .keyed = true                                            \
+    }
 #define DO(url, may, function, content, keys, answer, sentence)                                    \
     {                                                                                              \
         .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
@@ -150,8 +156,18 @@ const struct route routes[] = {
           "Does a verb to an instance: of plain jobs by its key, of a process by its id."),
     VERBS("/v1/instances/{verb}", TARGET_INSTANCE, "Does a verb to the instance in the body."),
     LIST("/v1/batches", ASK_BATCHES, "Lists batches."),
-    MAKE("/v1/batches", SCOPE_OPERATE, create_batch, batch_members, batch_told,
-         "Makes a batch: one operation for many ids."),
+    {.method = "POST",
+     .path = "/v1/batches",
+     .says = "Makes a batch: one operation for many ids.",
+     .scope = SCOPE_OPERATE,
+     .worker = BY_WALKER,
+     .run = create_batch,
+     .asks = ASK_KINDS,
+     .body = BODY_OBJECT,
+     .members = batch_members,
+     .told = batch_told,
+     .makes = true,
+     .keyed = true},
     ASK("/v1/batches/{id}", ASK_BATCH, answer_thing, "Shows a batch."),
     VERBS("/v1/batches/{id}/{verb}", TARGET_BATCH, "Does a verb to a batch."),
     LIST("/v1/incidents", ASK_INCIDENTS, "Lists incidents."),
@@ -207,8 +223,8 @@ const struct route routes[] = {
     LIST_OF("/v1/processes/{name}/versions", ASK_VERSIONS, "key",
             "Lists the versions of a process."),
     PICTURE("/v1/processes/{name}/picture", "Draws a process."),
-    ORDER("/v1/processes/{name}/start", SCOPE_ENQUEUE, "start", "process", BODY_MAYBE,
-          start_members, "Starts an instance of a process."),
+    ORDER_ONCE("/v1/processes/{name}/start", SCOPE_ENQUEUE, "start", "process", BODY_MAYBE,
+               start_members, "Starts an instance of a process."),
     ORDER("/v1/processes/{name}/plan", SCOPE_OPERATE, "plan", "process", BODY_OBJECT, plan_members,
           "Plans the migration of instances from one version to another."),
     VERBS("/v1/processes/{name}/{verb}", TARGET_PROCESS, "Does a verb to a process."),
@@ -239,8 +255,8 @@ const struct route routes[] = {
           modify_members, "Moves an instance to other activities."),
     ORDER("/v1/process-instances/{id}/migrate", SCOPE_OPERATE, "migrate", "instance", BODY_OBJECT,
           migrate_members, "Gives an instance another version."),
-    ORDER("/v1/process-instances/{id}/restart", SCOPE_OPERATE, "restart", "instance", BODY_OBJECT,
-          restart_members, "Starts an instance anew that has ended."),
+    ORDER_ONCE("/v1/process-instances/{id}/restart", SCOPE_OPERATE, "restart", "instance",
+               BODY_OBJECT, restart_members, "Starts an instance anew that has ended."),
     LIST("/v1/tasks", ASK_TASKS, "Lists user tasks."),
     ONE_OF("/v1/tasks/{id}", ASK_TASKS, "id", "Shows a user task."),
     ORDER("/v1/tasks/{id}/complete", SCOPE_OPERATE, "complete", "task", BODY_MAYBE,
@@ -252,12 +268,12 @@ const struct route routes[] = {
     VERBS("/v1/tasks/{id}/{verb}", TARGET_TASK, "Does a verb to a user task."),
     LIST("/v1/subscriptions", ASK_SUBSCRIPTIONS, "Lists what waits for messages."),
     LIST("/v1/messages", ASK_KEPT_MESSAGES, "Lists kept messages."),
-    ORDER("/v1/messages", SCOPE_ENQUEUE, "message", NULL, BODY_OBJECT, message_members,
-          "Gives a message to what waits for it."),
-    ORDER("/v1/signals", SCOPE_ENQUEUE, "signal", NULL, BODY_OBJECT, signal_members,
-          "Gives a signal to all that wait for it."),
-    ORDER("/v1/conditions", SCOPE_ENQUEUE, "conditions", NULL, BODY_MAYBE, conditions_members,
-          "Starts what begins under a condition on these variables."),
+    ORDER_ONCE("/v1/messages", SCOPE_ENQUEUE, "message", NULL, BODY_OBJECT, message_members,
+               "Gives a message to what waits for it."),
+    ORDER_ONCE("/v1/signals", SCOPE_ENQUEUE, "signal", NULL, BODY_OBJECT, signal_members,
+               "Gives a signal to all that wait for it."),
+    ORDER_ONCE("/v1/conditions", SCOPE_ENQUEUE, "conditions", NULL, BODY_MAYBE, conditions_members,
+               "Starts what begins under a condition on these variables."),
 
     {.method = "GET",
      .path = "/metrics",

@@ -1,5 +1,5 @@
 #include "http/api/service.h"
-#include "http/api/call.h"
+#include "http/api/keyed.h"
 #include "http/api/problem.h"
 #include <stdlib.h>
 
@@ -12,6 +12,13 @@ enum worker_kind service_worker(const struct exchange *exchange) {
     if (route && route->worker == BY_CLERK && exchange->length > CLERK_READS)
         return BY_WALKER;
     return route ? route->worker : BY_DOOR;
+}
+
+/* Creations have their keys looked up where they are written (creation.h). */
+static bool run(struct call *call, struct error *error) {
+    const struct route *route = call->route;
+    return route->keyed && route->body != BODY_JOBS ? keyed_run(call, error)
+                                                    : route->run(call, error);
 }
 
 static bool answer(struct call *call, struct error *error) {
@@ -27,7 +34,7 @@ static bool answer(struct call *call, struct error *error) {
     }
     if (call->engine)
         engine_act_as(call->engine, call->caller->who[0] ? call->caller->who : NULL);
-    return call_read(call, error) && call->route->run(call, error);
+    return call_read(call, error) && run(call, error);
 }
 
 void service_answer(struct engine *engine, const struct caller *caller, struct exchange *exchange) {
