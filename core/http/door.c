@@ -138,12 +138,23 @@ static void on_ended(void *arg, struct connection *connection) {
     door->count--;
 }
 
-static void on_unparked(void *arg, struct exchange *exchange) {
-    struct door *door = arg;
+/* It waits no more. */
+static void unpark(struct door *door, struct exchange *exchange) {
     line_remove(&door->parked, exchange);
+    if (exchange->topics)
+        request_metrics_parked(door->options.metrics, exchange->topics, -1);
+}
+
+static void on_unparked(void *arg, struct exchange *exchange) {
+    unpark(arg, exchange);
 }
 
 /* ---- requests and answers ---- */
+
+static void on_answered(void *arg, const struct exchange *exchange) {
+    struct door *door = arg;
+    request_metrics_answered(door->options.metrics, exchange);
+}
 
 static void on_asked(void *arg, struct connection *connection, struct exchange *exchange) {
     struct door *door = arg;
@@ -166,7 +177,7 @@ static bool waits_for(const struct exchange *exchange, const char *topic) {
 
 /* The answer that it was parked with is for the case that nothing comes. */
 static void ask_again(struct door *door, struct exchange *exchange) {
-    line_remove(&door->parked, exchange);
+    unpark(door, exchange);
     connection_resume(connection_of(exchange));
     exchange->parks_until = 0;
     json_decref(exchange->topics);
@@ -184,6 +195,8 @@ static void ask_again(struct door *door, struct exchange *exchange) {
 /* A ring that was heard while the store was asked may have been for what it had not seen. */
 static void park(struct door *door, struct exchange *exchange) {
     line_add(&door->parked, exchange);
+    if (exchange->topics)
+        request_metrics_parked(door->options.metrics, exchange->topics, 1);
     if (exchange->topics && door->tries_at == TIME_NEVER)
         door->tries_at = clock_monotonic() + TRY_EVERY;
     if (exchange->looks && door->looks_at == TIME_NEVER)
@@ -398,6 +411,7 @@ struct door *door_new(const struct door_options *options, struct error *error) {
     door->options = *options;
     door->owner = (struct connection_owner){.body_max = options->body_max,
                                             .asked = on_asked,
+                                            .answered = on_answered,
                                             .unparked = on_unparked,
                                             .ended = on_ended,
                                             .arg = door,

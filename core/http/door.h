@@ -5,6 +5,7 @@
 #ifndef MOONSHIFT_HTTP_DOOR_H
 #define MOONSHIFT_HTTP_DOOR_H
 
+#include "http/api/request_metrics.h"
 #include "http/wire/exchange.h"
 #include "http/wire/listener.h"
 
@@ -19,6 +20,7 @@ struct door_options {
      * later by door_answer. */
     bool (*asked)(void *arg, struct exchange *exchange);
     void *arg;
+    struct request_metrics *metrics; /* that it counts into */
 };
 
 /* Starts nothing yet. NULL: error. */

@@ -27,6 +27,8 @@ struct face {
     struct callers *callers;
     struct crew *clerk, *readers, *walkers;
     struct events *events;
+    struct request_metrics *requests;
+    struct figures *figures;
     struct create_list room; /* the clerk's */
     struct mutex mutex;      /* guards what follows */
     struct folder *folder;   /* the newest that could be read */
@@ -130,7 +132,7 @@ static void answer(struct face *face, struct engine *engine, struct exchange *ex
     else if (signs_in)
         sign_in_answer(face->callers, &caller, exchange);
     else
-        service_answer(engine, &caller, exchange);
+        service_answer(engine, &caller, face->figures, exchange);
     caller_clear(&caller);
 }
 
@@ -265,7 +267,7 @@ static bool asked(void *arg, struct exchange *exchange) {
         return true;
     }
     if (kind == BY_DOOR) {
-        service_answer(NULL, &nobody, exchange);
+        service_answer(NULL, &nobody, NULL, exchange);
         return true;
     }
     if (crew_ask(crew_of(face, kind), exchange))
@@ -366,7 +368,8 @@ static bool open_door(struct face *face, struct error *error) {
                                    .body_max = (size_t)face->options.settings->body_max,
                                    .connections = face->options.settings->connections,
                                    .asked = asked,
-                                   .arg = face};
+                                   .arg = face,
+                                   .metrics = face->requests};
     face->door = door_new(&options, error);
     return face->door && door_start(face->door, error);
 }
@@ -388,7 +391,8 @@ static bool begin(struct face *face, struct error *error) {
 
 struct face *face_new(const struct face_options *options, struct error *error) {
     struct face *face = calloc(1, sizeof *face);
-    struct callers_options callers = {.open = options->open};
+    struct callers_options callers = {.open = options->open,
+                                      .metrics_from = options->settings->metrics_from};
     if (!face) {
         error_no_memory(error);
         return NULL;
@@ -400,7 +404,10 @@ struct face *face_new(const struct face_options *options, struct error *error) {
     face->callers = callers_new(&callers);
     const struct events_options events = {face->callers, open_reader, face};
     face->events = events_new(&events);
-    if (face->callers && face->events ? begin(face, error) : error_no_memory(error)) {
+    face->requests = request_metrics_new();
+    face->figures = figures_new(options->durations, face->requests);
+    bool whole = face->callers && face->events && face->requests && face->figures;
+    if (whole ? begin(face, error) : error_no_memory(error)) {
         tell(face);
         return face;
     }
@@ -444,6 +451,8 @@ void face_free(struct face *face) {
     events_free(face->events);
     create_list_clear(&face->room);
     door_free(face->door);
+    figures_free(face->figures);
+    request_metrics_free(face->requests);
     callers_free(face->callers);
     folder_release(face->folder);
     json_decref(json_unchanged(face->options.paths));

@@ -7,6 +7,7 @@
 #define MOONSHIFT_HTTP_FACE_H
 
 #include "engine/engine.h"
+#include "run/durations.h"
 
 struct face;
 
@@ -20,6 +21,7 @@ struct face_options {
     /* Any thread: the executor beside it takes work. NULL: there is none. */
     bool (*ready)(void *arg, struct error *why);
     void *arg;
+    const struct durations *durations; /* of that executor; outlives the face */
 };
 
 /* True if the settings have an address, or systemd has handed over a socket. */

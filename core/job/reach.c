@@ -53,28 +53,35 @@ static bool holds(const struct network *network, const unsigned char *bytes, int
            (rest == 0 || ((network->bytes[whole] ^ bytes[whole]) & mask) == 0);
 }
 
-bool reach_has_address(const json_t *list, const struct sockaddr *address) {
+static bool is_among(const json_t *list, struct network *address) {
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-    unsigned char bytes[16];
-    int size = 4;
     size_t i;
     const json_t *entry;
     struct network network;
-    if (address->sa_family == AF_INET) {
-        memcpy(bytes, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
-    } else {
-        memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
-        size = 16;
-    }
-    if (size == 16 && memcmp(bytes, mapped, sizeof mapped) == 0) {
-        memmove(bytes, bytes + 12, 4);
-        size = 4;
+    if (address->size == 16 && memcmp(address->bytes, mapped, sizeof mapped) == 0) {
+        memmove(address->bytes, address->bytes + 12, 4);
+        address->size = 4;
     }
     json_array_foreach(list, i, entry) {
-        if (read_network(json_string_value(entry), &network) && holds(&network, bytes, size))
+        if (read_network(json_string_value(entry), &network) &&
+            holds(&network, address->bytes, address->size))
             return true;
     }
     return false;
+}
+
+bool reach_has_address(const json_t *list, const struct sockaddr *address) {
+    struct network one = {.size = address->sa_family == AF_INET ? 4 : 16};
+    if (one.size == 4)
+        memcpy(one.bytes, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+    else
+        memcpy(one.bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+    return is_among(list, &one);
+}
+
+bool reach_has_text(const json_t *list, const char *address) {
+    struct network one = {0};
+    return read_address(address, &one) && is_among(list, &one);
 }
 
 /* ---- names ---- */
@@ -111,16 +118,18 @@ bool reach_has_name(const json_t *list, const char *host) {
     return false;
 }
 
-bool reach_check(const json_t *list, const char *label, struct error *error) {
+bool reach_check(const json_t *list, bool names, const char *label, struct error *error) {
     size_t i;
     const json_t *entry;
     struct network network;
     json_array_foreach(list, i, entry) {
         const char *text = json_string_value(entry);
-        if (text && !read_network(text, &network) && !is_name(text))
+        if (text && !read_network(text, &network) && !(names && is_name(text)))
             return json_refuse(
                 label, entry,
-                "a name such as \"*.example.com\" or a network such as \"10.0.0.0/8\"", error);
+                names ? "a name such as \"*.example.com\" or a network such as \"10.0.0.0/8\""
+                      : "an address, or a network such as \"10.0.0.0/8\"",
+                error);
     }
     return true;
 }

@@ -196,7 +196,8 @@ static bool set_stock(const struct target *target, const json_t *value) {
 }
 
 static bool set_reach(const struct target *target, const json_t *value) {
-    return reach_check(value, target->label, target->error) && set_list(target, value);
+    const bool names = target->setting->low == 0;
+    return reach_check(value, names, target->label, target->error) && set_list(target, value);
 }
 
 static bool set_acquisitions(const struct target *target, const json_t *value) {

@@ -21,7 +21,7 @@ enum setting_kind {
     SETTING_LIST,         /* json_t *, array of texts or NULL for all */
     SETTING_NOTIFY,       /* json_t *, names of handlers by name, or NULL; see notify.h */
     SETTING_STOCK,        /* the same, names of stock handlers */
-    SETTING_REACH,        /* the same, hosts and networks; see reach.h */
+    SETTING_REACH,        /* the same, hosts and networks (reach.h); low 1: networks alone */
     SETTING_COUNTS,       /* json_t *, whole numbers from low to high by name, or NULL */
     SETTING_SPANS,        /* json_t *, ms by name, 0: off; or NULL */
     SETTING_RANGE,        /* two int64_t from `offset` on, open ends allowed */

@@ -95,6 +95,7 @@ static const struct setting table[] = {
     {"http_deny", SETTING_REACH, FIELD(http_deny), 0, 0, ""},
     {"http", SETTING_LIST, FIELD(http), 0, 0, ""},
     {"hosts", SETTING_LIST, FIELD(hosts), 0, 0, ""},
+    {"metrics_from", SETTING_REACH, FIELD(metrics_from), 1, 0, ""},
     {"connections", SETTING_INT, FIELD(connections), 1, 100000, "1024"},
     {"body_max", SETTING_SIZE, FIELD(body_max), 1024, 512 * MIB, "8MiB"},
     {"request_time_to_live", SETTING_SPAN, FIELD(request_ttl), 1, 0, "P1D"},

@@ -70,6 +70,7 @@ struct settings {
     json_t *http_allow, *http_deny; /* hosts of requests (reach.h); arrays or NULL */
     json_t *http;                   /* addresses of the network face; an array or NULL: none */
     json_t *hosts;                  /* further names of this server in requests; the same */
+    json_t *metrics_from;           /* networks that read /metrics without a token; the same */
     int connections;                /* of the network face, at most */
     int64_t body_max;               /* bytes of a request to it */
     json_t *stock;    /* stock handlers that the folder asks for (stock.h); array or NULL */

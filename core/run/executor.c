@@ -213,6 +213,7 @@ static struct runner *open_runner(struct executor *executor, struct acquisition 
                                     .read = options->read,
                                     .paths = options->paths,
                                     .follows = options->follows,
+                                    .durations = options->durations,
                                     .program = executor->options.program,
                                     .watched = executor->options.watched,
                                     .drain = executor->options.drain,

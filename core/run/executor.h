@@ -30,7 +30,8 @@ struct attached_engine_options {
     struct folder *folder;                                            /* its first generation */
     struct folder *(*read)(const json_t *paths, struct error *error); /* see runner.h */
     const json_t *paths;
-    const char *follows; /* see runner.h */
+    const char *follows;         /* see runner.h */
+    struct durations *durations; /* see runner.h */
 };
 
 /* Starts nothing yet. NULL: error. */

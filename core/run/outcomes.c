@@ -369,6 +369,8 @@ void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics 
         }
         tell(outcome);
         count(outcome, turn, metrics);
+        if (turn->durations)
+            durations_run(turn->durations, outcome);
         release(outcomes, outcome, turn, metrics);
         again(outcome, turn);
         outcome_free(outcome);

@@ -133,6 +133,7 @@ static void note_written(struct runner *runner, const struct turn *turn, time_ms
     runner->look_at = now + runner->settings.max_wait;
     runner->turned_at = now;
     runner->commit += (turn->commit - runner->commit) / COMMIT_WEIGHT;
+    durations_commit(turn->durations, turn->commit);
     runner->unfiled += turn->settled;
     count(runner, turn);
 }
@@ -233,8 +234,7 @@ static void look_before_end(struct runner *runner, time_ms now) {
         runner->strays_for = runner->turned_at;
 }
 
-/* Takes one turn of the executor, unless it must not be tried yet. While the store is full,
- * outcomes are written before anything new is begun. */
+/* Takes one turn, unless it must not be tried yet. A full store takes outcomes before new work. */
 static void take_turn(struct runner *runner, time_ms now) {
     struct error error = {0};
     runner->drained = false;
@@ -245,7 +245,8 @@ static void take_turn(struct runner *runner, time_ms now) {
     struct turn turn = {.quiet = !runner->rang && !runner->paused,
                         .drains = runner->options.drain,
                         .grace = runner->options.drain ? 0 : MISSING_GRACE,
-                        .requests = runner->requests};
+                        .requests = runner->requests,
+                        .durations = runner->options.durations};
     turn.outcomes = client_outcomes(runner->client);
     struct client_room room = client_room(runner->client);
     turn.room = room.places;

@@ -7,6 +7,7 @@
 #ifndef MOONSHIFT_RUN_RUNNER_H
 #define MOONSHIFT_RUN_RUNNER_H
 
+#include "run/durations.h"
 #include "run/pool/pool.h"
 
 struct runner;
@@ -26,8 +27,9 @@ struct runner_options {
     bool
         program; /* it ends itself when it is drained but for stuck runs, or has too many of them */
     bool watched; /* its folder counts always, what handlers print is in the log at once */
-    bool drain;   /* handlers that no executor serves are told of at once */
-    void (*wake)(void *arg); /* any thread: a round has something to do */
+    struct durations *durations; /* of its runs, see durations.h; outlives it; NULL: none kept */
+    bool drain;                  /* handlers that no executor serves are told of at once */
+    void (*wake)(void *arg);     /* any thread: a round has something to do */
     void *wake_arg;
 };
 

@@ -7,6 +7,7 @@
 #include "engine/job_requests.h"
 #include "job/outcome.h"
 #include "run/back_off.h"
+#include "run/durations.h"
 #include "run/pool/work_item.h"
 #include "store/store.h"
 
@@ -26,7 +27,8 @@ struct turn {
     bool quiet;               /* no bell rang since the last turn: look only if work is known of */
     time_ms grace;            /* a handler that no executor serves is reported after so long */
     struct job_requests
-        *requests; /* what running jobs asked for; NULL: they are served elsewhere */
+        *requests;               /* what running jobs asked for; NULL: they are served elsewhere */
+    struct durations *durations; /* of runs that are settled; NULL: none are kept */
     /* out */
     struct work_item *items; /* list, best first; the caller's */
     int settled, done, failed, stale, acquired, promoted, freed;

@@ -565,6 +565,7 @@ function Clock:is_virtual() end
 ---@field hosts? string[]
 ---@field connections? integer
 ---@field body_max? integer|string
+---@field metrics_from? string[]
 ---@field request_time_to_live? moonshift.span
 ---@field patience? moonshift.span
 ---@field listen_url? string

@@ -9,6 +9,7 @@
 struct call {
     struct engine *engine; /* NULL: nothing of it is needed */
     const struct caller *caller;
+    struct figures *figures; /* of the face, for /metrics */
     struct exchange *exchange;
     const struct route *route;
     struct place place; /* what the path names */

@@ -1,6 +1,6 @@
 #include "http/api/questions.h"
 #include "base/json.h"
-#include "http/api/openmetrics.h"
+#include "http/api/figures.h"
 #include "http/api/page.h"
 #include "http/api/sight.h"
 #include "job/store_url.h"
@@ -202,12 +202,8 @@ bool answer_settings(struct call *call, struct error *error) {
 bool answer_metrics(struct call *call, struct error *error) {
     const enum metrics_form form = metrics_form(exchange_header(call->exchange, "accept"));
     struct text out = {0};
-    json_t *stats =
-        sight_whole(call, error) ? engine_ask(call->engine, ASK_STATS, NULL, error) : NULL;
-    if (!stats)
+    if (!sight_whole(call, error) || !figures_write(call->figures, call->engine, &out, form, error))
         return false;
-    openmetrics_write(&out, stats, form);
-    json_decref(stats);
     if (out.failed)
         text_clear(&out);
     return call_answer_text(call, 200, metrics_type(form), out.data, error);

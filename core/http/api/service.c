@@ -5,10 +5,11 @@
 
 enum { CLERK_READS = 65536 }; /* bytes of content at most: it holds up nobody */
 
-enum worker_kind service_worker(const struct exchange *exchange) {
+enum worker_kind service_worker(struct exchange *exchange) {
     struct place place;
     const char *allow;
     const struct route *route = route_find(exchange, &place, &allow, NULL);
+    exchange->route = route ? (size_t)(route - routes) + 1 : 0;
     if (route && route->worker == BY_CLERK && exchange->length > CLERK_READS)
         return BY_WALKER;
     return route ? route->worker : BY_DOOR;
@@ -37,8 +38,10 @@ static bool answer(struct call *call, struct error *error) {
     return call_read(call, error) && run(call, error);
 }
 
-void service_answer(struct engine *engine, const struct caller *caller, struct exchange *exchange) {
-    struct call call = {.engine = engine, .caller = caller, .exchange = exchange};
+void service_answer(struct engine *engine, const struct caller *caller, struct figures *figures,
+                    struct exchange *exchange) {
+    struct call call = {
+        .engine = engine, .caller = caller, .figures = figures, .exchange = exchange};
     struct error error = {0};
     if (!answer(&call, &error))
         problem_answer(exchange, &error);

@@ -6,6 +6,7 @@
 #define MOONSHIFT_HTTP_API_SERVICE_H
 
 #include "engine/engine.h"
+#include "http/api/figures.h"
 #include "http/who/caller.h"
 #include "http/wire/exchange.h"
 
@@ -18,10 +19,11 @@ enum worker_kind {
 };
 
 /* Which kind works on it; a request that no route has is answered by the door. */
-enum worker_kind service_worker(const struct exchange *exchange);
+enum worker_kind service_worker(struct exchange *exchange);
 
-/* Answers one request, whoever works on it. `engine` may be NULL for BY_DOOR. The answer is filled
- * in any case. */
-void service_answer(struct engine *engine, const struct caller *caller, struct exchange *exchange);
+/* Answers one request, whoever works on it. `engine` may be NULL for BY_DOOR; so may `figures`, who
+ * then are those of the store alone. The answer is filled in any case. */
+void service_answer(struct engine *engine, const struct caller *caller, struct figures *figures,
+                    struct exchange *exchange);
 
 #endif

@@ -4,6 +4,7 @@
 #include "engine/command/token.h"
 #include "http/who/credential.h"
 #include "http/who/sessions.h"
+#include "job/reach.h"
 #include "time/rate.h"
 #include <pwd.h>
 #include <sha2.h>
@@ -43,6 +44,7 @@ struct callers {
     struct mutex mutex;
     struct sessions *sessions;
     bool open;
+    const json_t *metrics_from;
     uid_t owner;
     char owner_who[CALLER_WHO_SIZE]; /* asking the system takes long */
     bool due;                        /* the use of a token is to be written */
@@ -72,6 +74,7 @@ struct callers *callers_new(const struct callers_options *options) {
     }
     mutex_init(&callers->mutex);
     callers->open = options->open;
+    callers->metrics_from = options->metrics_from;
     owner_name(callers);
     return callers;
 }
@@ -263,6 +266,19 @@ static enum caller_verdict token_find(struct callers *callers, struct engine *en
     return verdict;
 }
 
+/* Who shows no token may read the figures from some networks, and nothing else. */
+static enum caller_verdict stranger_find(const struct callers *callers,
+                                         const struct exchange *exchange, struct caller *caller) {
+    bool metrics = exchange->part_count == 1 && strcmp(exchange->parts[0], "metrics") == 0;
+    if (callers->open)
+        return everything(caller, "open");
+    if (!metrics || !reach_has_text(callers->metrics_from, exchange->peer.address))
+        return CALLER_UNKNOWN;
+    *caller = (struct caller){.scopes = SCOPE_READ};
+    snprintf(caller->who, sizeof caller->who, "metrics_from");
+    return CALLER_KNOWN;
+}
+
 enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
                                  struct exchange *exchange, struct caller *caller,
                                  struct error *error) {
@@ -280,7 +296,7 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
     }
     if (exchange->peer.local)
         return local_find(callers, &exchange->peer, caller);
-    return callers->open ? everything(caller, "open") : CALLER_UNKNOWN;
+    return stranger_find(callers, exchange, caller);
 }
 
 /* ---- when they were used ---- */

@@ -12,7 +12,9 @@
 struct callers;
 
 struct callers_options {
-    bool open; /* whoever reaches the sockets may all: a trial on this machine */
+    bool open;                  /* whoever reaches the sockets may all: a trial on this machine */
+    const json_t *metrics_from; /* networks (job/reach.h) whose peers read /metrics without a token;
+                                   outlives them; NULL: none */
 };
 
 /* NULL: no memory. */

@@ -121,6 +121,7 @@ static void refuse(struct connection *connection, int status, const char *why) {
         end(connection);
         return;
     }
+    request->exchange.began = connection->began;
     reply_problem(&request->exchange, status, why);
     connection->closes = true;
     answer(connection);
@@ -276,6 +277,7 @@ static bool write_on(struct connection *connection) {
 }
 
 static void answer(struct connection *connection) {
+    connection->owner->answered(connection->owner->arg, &connection->request->exchange);
     connection->closes = connection->closes || connection->request->exchange.stream;
     reply_head(&connection->out, &connection->request->exchange, connection->closes,
                clock_now(clock_system()));

@@ -17,6 +17,8 @@ struct connection_owner {
     size_t body_max; /* bytes */
     /* A whole request. The exchange stays readable until connection_answer. */
     void (*asked)(void *arg, struct connection *connection, struct exchange *exchange);
+    /* Its answer is there, and will be written as far as the client takes it. */
+    void (*answered)(void *arg, const struct exchange *exchange);
     /* A parked exchange is parked no more: its client has gone, or its time has passed. */
     void (*unparked)(void *arg, struct exchange *exchange);
     /* It is over, and freed behind this. */

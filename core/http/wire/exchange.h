@@ -49,6 +49,7 @@ struct exchange {
     const char *body; /* `length` bytes, and a NUL behind them */
     size_t length;
     int64_t began; /* clock_monotonic_us at its first byte */
+    size_t route;  /* that answers it: its number in the table, from 1 on; 0: none, or not known */
 
     /* ---- the answer ---- */
     int status;

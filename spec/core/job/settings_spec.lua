@@ -41,6 +41,8 @@ describe("a setting", function()
     ['history "all": expected "none", "failures" or "full"'] = { history = "all" },
     ['lane_scope "job": expected "instance" or "root"'] = { lane_scope = "job" },
     ['categories ["a",5]: expected a list of texts'] = { categories = { "a", 5 } },
+    ['metrics_from "example.com": expected an address, or a network such as "10.0.0.0/8"'] =
+      { metrics_from = { "10.0.0.0/8", "::1", "example.com" } },
     ["retry 5: expected a text without control characters"] = { retry = 5 },
     ['name "": expected a text that is not empty'] = { name = "" },
     ["priority_range: min 9 is above max 5"] = { priority_range = { 9, 5 } },

@@ -60,8 +60,8 @@ static void addresses_say(const struct cli *cli, struct face *face) {
     }
 }
 
-bool network_start(struct cli *cli, bool open, struct executor *executor, struct face **face,
-                   struct error *error) {
+bool network_start(struct cli *cli, bool open, struct executor *executor,
+                   const struct durations *durations, struct face **face, struct error *error) {
     *face = NULL;
     if (!face_wanted(&cli->settings))
         return !open || error_set(error, ERROR_USAGE, "--open: no address (expected --http too)");
@@ -73,7 +73,8 @@ bool network_start(struct cli *cli, bool open, struct executor *executor, struct
                                    .paths = paths,
                                    .open = open,
                                    .ready = executor ? takes_work : NULL,
-                                   .arg = executor};
+                                   .arg = executor,
+                                   .durations = durations};
     *face = face_new(&options, error);
     json_decref(paths);
     if (*face)

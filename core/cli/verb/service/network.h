@@ -10,10 +10,10 @@
 #define OPEN_FLAG                                                                                  \
     { "--open", NULL, "http asks for no token: for a trial on this machine" }
 
-/* Begins it if the settings have an address; says on a terminal where it is. `executor`: beside it;
- * NULL: none. *face: NULL: nothing was asked for. False: error. */
-bool network_start(struct cli *cli, bool open, struct executor *executor, struct face **face,
-                   struct error *error);
+/* Begins it if the settings have an address; says on a terminal where it is. `executor`: beside it,
+ * and what it counts; NULL: none. *face: NULL: nothing was asked for. False: error. */
+bool network_start(struct cli *cli, bool open, struct executor *executor,
+                   const struct durations *durations, struct face **face, struct error *error);
 
 /* Reads the scripts of a folder again, [directory] or [deployment, store], as they may be started
  * with: with a moonshift.lua that fits. Any thread. */

@@ -18,9 +18,10 @@
 struct watch {
     struct cli *cli;
     struct executor *executor;
-    bool open;               /* the network face asks for no token */
-    struct face *face;       /* of the first folder; NULL: none */
-    struct watched *folders; /* NULL: their changes are not looked for */
+    bool open;                   /* the network face asks for no token */
+    struct face *face;           /* of the first folder; NULL: none */
+    struct durations *durations; /* of its executor, beside the face */
+    struct watched *folders;     /* NULL: their changes are not looked for */
     int count;
     bool reloads; /* the service manager was told so */
     struct display display;
@@ -144,7 +145,8 @@ static bool engines_add(struct watch *watch, struct cli *folders, int count, str
                                                   .folder = cli->folder,
                                                   .read = network_scripts,
                                                   .paths = paths,
-                                                  .follows = cli->deployment};
+                                                  .follows = cli->deployment,
+                                                  .durations = i ? NULL : watch->durations};
         struct attached_engine *engine =
             paths ? executor_attach(watch->executor, &options, error) : NULL;
         fine = engine || (paths ? false : error_no_memory(error));
@@ -153,6 +155,13 @@ static bool engines_add(struct watch *watch, struct cli *folders, int count, str
             folder_watch(watch, cli, engine);
     }
     return fine;
+}
+
+/* What the executor counts for its face. */
+static bool durations_keep(struct watch *watch, const struct settings *settings,
+                           struct error *error) {
+    watch->durations = face_wanted(settings) ? durations_new() : NULL;
+    return watch->durations || !face_wanted(settings) || error_no_memory(error);
 }
 
 static bool executor_go(struct watch *watch, struct cli *folders, int count, bool drain,
@@ -167,8 +176,10 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
                                        .stop = on_stop,
                                        .arg = watch};
     watch->executor = executor_new(&options, error);
-    bool fine = watch->executor && engines_add(watch, folders, count, error) &&
-                network_start(&folders[0], watch->open, watch->executor, &watch->face, error);
+    bool fine = watch->executor && durations_keep(watch, &folders[0].settings, error) &&
+                engines_add(watch, folders, count, error) &&
+                network_start(&folders[0], watch->open, watch->executor, watch->durations,
+                              &watch->face, error);
     /* Whether a server would have answered is no matter to who is to stop and has begun nothing. */
     bool unasked = !fine && error->code == ERROR_UNAVAILABLE && thread_told_to_stop();
     if (fine && !thread_told_to_stop()) {
@@ -182,6 +193,7 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
     }
     face_free(watch->face);
     executor_free(watch->executor);
+    durations_free(watch->durations);
     return fine || unasked;
 }
 

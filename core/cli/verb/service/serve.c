@@ -59,7 +59,7 @@ static void stay(struct serving *serving, struct reactor *reactor) {
 static bool serve(struct cli *cli, bool open, struct error *error) {
     struct serving serving = {0};
     struct reactor *reactor = reactor_new(error);
-    bool fine = reactor && network_start(cli, open, NULL, &serving.face, error);
+    bool fine = reactor && network_start(cli, open, NULL, NULL, &serving.face, error);
     if (fine && !serving.face)
         fine = error_set(error, ERROR_USAGE, "serve: no address (expected --http ADDRESS)");
     if (fine)

@@ -15,10 +15,12 @@ enum { LINE = 4 << 20, HEADERS = 16 };
 /* What is created is written as by the clerk. */
 static void answer(struct engine *engine, const struct caller *caller, struct exchange *exchange) {
     struct create_list room = {0};
-    service_answer(engine, caller, exchange);
+    struct figures *figures = figures_new(NULL, NULL);
+    service_answer(engine, caller, figures, exchange);
     if (creation_step(exchange) == CREATION_COMPLETE)
         creations_write(&room, engine, exchange);
     create_list_clear(&room);
+    figures_free(figures);
 }
 
 /* The request, in memory that the line owns. */

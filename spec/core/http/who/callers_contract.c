@@ -196,6 +196,38 @@ static void refuses(struct contract *c) {
     end();
 }
 
+/* From these networks the figures are read without a token, and with a wrong one not. */
+static void figures(struct contract *c) {
+    static const struct {
+        const char *path, *address;
+        enum caller_verdict verdict;
+    } rows[] = {
+        {"metrics", "192.0.2.1", CALLER_KNOWN},     {"metrics", "::ffff:192.0.2.9", CALLER_KNOWN},
+        {"metrics", "2001:db8::1", CALLER_KNOWN},   {"metrics", "198.51.100.1", CALLER_UNKNOWN},
+        {"metrics", "2001:db8::2", CALLER_UNKNOWN}, {"metrics", "unix", CALLER_UNKNOWN},
+        {"v1", "192.0.2.1", CALLER_UNKNOWN},
+    };
+    json_t *list = json_pack("[ss]", "192.0.2.0/24", "2001:db8::1");
+    struct caller caller;
+    EXPECT(begin(c, false));
+    callers_free(callers);
+    callers = callers_new(&(struct callers_options){.metrics_from = list});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct exchange exchange = {.parts = {rows[i].path}, .part_count = 1};
+        snprintf(exchange.peer.address, sizeof exchange.peer.address, "%s", rows[i].address);
+        EXPECT(callers_find(callers, engine, &exchange, &caller, &c->error) == rows[i].verdict);
+        EXPECT(caller.scopes == (rows[i].verdict == CALLER_KNOWN ? SCOPE_READ : 0));
+        caller_clear(&caller);
+    }
+    struct named_text header = {"authorization", "Bearer ms_no"};
+    struct exchange wrong = {
+        .parts = {"metrics"}, .part_count = 1, .headers = &header, .header_count = 1, .peer = far};
+    EXPECT(callers_find(callers, engine, &wrong, &caller, &c->error) == CALLER_UNKNOWN);
+    caller_clear(&caller);
+    end();
+    json_decref(list);
+}
+
 static const struct check checks[] = {
     {"a token says who asks, and what that one may and sees", known},
     {"what is no token is refused", unknown},
@@ -204,6 +236,7 @@ static const struct check checks[] = {
     {"beyond its rate a token is too fast", too_fast},
     {"the owner of the process may all over a unix socket, another user shows a token", local},
     {"where all is open everybody may all, but for a wrong token", open},
+    {"the figures are open to some networks, and nothing else is", figures},
     {"when a token was used is written once", used},
     {"a token that cannot be is refused, with the reason", refuses},
 };
