@@ -338,6 +338,15 @@ describe("a worker outside", function()
     assert.same({ 3 }, numbers(fetch("w2")))
   end)
 
+  it("loses its lock in the millisecond that was said, not before", function()
+    make(1)
+    assert.equal("2026-01-01T00:01:00.000Z", fetch("w1")[1].lock_expiration)
+    engine:advance "PT59.999S"
+    assert.same({}, fetch("w2"))
+    engine:advance "PT0.001S"
+    assert.same({ 1 }, numbers(fetch("w2")))
+  end)
+
   it("keeps its lane beyond its lock while no job waits for it", function()
     make(1, { lane = "a" })
     local job = fetch("w1")[1]

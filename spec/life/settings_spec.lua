@@ -27,6 +27,15 @@ describe("the setting", function()
     assert.equal("ab", engine_with(false))
   end)
 
+  it("ensure_due_date gives a date to a job that has none, and leaves the others theirs", function()
+    local engine = testing.engine { ensure_due_date = true, handlers = { a = function() end } }
+    local now, later = "2026-01-01T00:00:00.000Z", "2026-01-01T00:05:00.000Z"
+    local none, dated = engine:enqueue "a", engine:enqueue("a", nil, { at = later })
+    assert.same({ now, later }, { engine:job(none).due, engine:job(dated).due })
+    engine:drain()
+    assert.equal("scheduled", engine:job(dated).state)
+  end)
+
   it("recycle_after gives a worker a fresh state after so many jobs", function()
     local function counts(after)
       local engine = engines.private({ ["handlers/count.lua"] =

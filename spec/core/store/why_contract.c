@@ -238,6 +238,25 @@ static void range(struct contract *c) {
     store_close(other);
 }
 
+/* Three are named; of four the answer says that there are more. */
+static void many(struct contract *c) {
+    struct acquire high = everything;
+    struct store *others[4];
+    high.priority_min = 10;
+    int64_t id = create(c, c->store, (struct job){.retries = 3, .priority = 5}, NOW);
+    for (int i = 0; i < 4; i++) {
+        struct store_executor self;
+        EXPECT((others[i] = only(c, "high", &high, &self)));
+        why(c, id, NOW);
+        EXPECT(i == 3 || (strstr(fact("text"), self.name) && !strstr(fact("text"), "…")));
+    }
+    WHY(id, NOW,
+        "job 1 is ready, but no live executor serves priority 5 (high/2 serves priority 10 and "
+        "above, high/3 serves priority 10 and above, high/4 serves priority 10 and above, …)");
+    for (int i = 0; i < 4; i++)
+        store_close(others[i]);
+}
+
 static void category(struct contract *c) {
     struct acquire mail = everything;
     struct store_executor self;
@@ -384,6 +403,7 @@ static const struct check checks[] = {
     {"a draining executor takes nothing and is named", draining},
     {"an executor that is overdue is named", overdue},
     {"a priority that nobody serves is named, and what is served", range},
+    {"of many that serve other priorities three are named", many},
     {"a category that nobody serves is named, and what is served", category},
     {"a deployment that nobody serves is named", deployment},
     {"a job without a due date says who wants one", undated},
