@@ -21,7 +21,8 @@ struct engine {
     int64_t next_id, ids_left;        /* handed out ahead for jobs that handlers create */
     int ids_ahead;                    /* that the list at work reserves at once; 0: none is */
     struct job_services *services;    /* for its running jobs */
-    struct process_lane *lanes;       /* that the command at work holds */
+    struct process_lane *lanes;       /* that the command at work holds, */
+    struct process_lane *lane_near;   /* and one before the last that was looked for; NULL: none */
     /* takes the lane of one more instance; NO: it is busy, and spared. Set while there are lanes.
      * *frame: what was read with it, a new reference, or NULL */
     enum answer (*lane_meet)(struct engine *engine, int64_t instance, bool spares, json_t **frame,

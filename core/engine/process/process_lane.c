@@ -13,14 +13,31 @@ int64_t process_lane_of(const struct engine *engine, const struct process_instan
     return job_instance_lane(by_root ? of->root : of->id);
 }
 
-static struct process_lane *find(const struct engine *engine, int64_t lane) {
-    struct process_lane *one = engine->lanes;
-    while (one && one->lane != lane)
-        one = one->next;
-    return one;
+/* Where the first one stands whose number is not below this one. A list of commands goes through
+ * them in their order, so the search begins where the one before has ended. */
+static struct process_lane **place_of(struct engine *engine, int64_t lane) {
+    struct process_lane **at = &engine->lanes;
+    if (engine->lane_near && engine->lane_near->lane < lane)
+        at = &engine->lane_near->next;
+    for (; *at && (*at)->lane < lane; at = &(*at)->next)
+        engine->lane_near = *at;
+    return at;
 }
 
-static struct lane_hold hold_of(const struct engine *engine, int64_t lane) {
+static struct process_lane *find(struct engine *engine, int64_t lane) {
+    struct process_lane *one = *place_of(engine, lane);
+    return one && one->lane == lane ? one : NULL;
+}
+
+/* Takes the first one out. */
+static void drop_first(struct engine *engine) {
+    struct process_lane *one = engine->lanes;
+    engine->lanes = one->next;
+    engine->lane_near = NULL;
+    free(one);
+}
+
+static struct lane_hold hold_of(struct engine *engine, int64_t lane) {
     const struct process_lane *one = find(engine, lane);
     return one ? one->hold : (struct lane_hold){0};
 }
@@ -61,11 +78,9 @@ static enum answer try_once(struct engine *engine, const struct process_instance
 /* Notes the lane in the order of their numbers; with a hold without a token it is waited for. */
 static bool lane_note(struct engine *engine, const struct process_instance *of, int64_t lane,
                       struct lane_hold hold, struct error *error) {
-    struct process_lane **at = &engine->lanes, *one = malloc(sizeof *one);
+    struct process_lane **at = place_of(engine, lane), *one = malloc(sizeof *one);
     if (!one)
         return error_no_memory(error);
-    while (*at && (*at)->lane < lane)
-        at = &(*at)->next;
     *one = (struct process_lane){*of, lane, hold, *at};
     *at = one;
     return true;
@@ -111,7 +126,7 @@ static enum answer attempt(struct engine *engine, const struct process_instance 
     return waits == YES ? NO : YES;
 }
 
-static bool needs(const struct engine *engine, int64_t lane) {
+static bool needs(struct engine *engine, int64_t lane) {
     return store_kind(engine->store) != STORE_MEMORY && !hold_of(engine, lane).token;
 }
 
@@ -271,7 +286,8 @@ bool process_lanes_order(struct engine *engine, struct error *error) {
     struct process_lane *lanes = engine->lanes, *next;
     bool fresh, done = store_begin(engine->store, STORE_HOLD, error) &&
                        engine_end(engine, process_lanes_write(engine, error), error);
-    for (engine->lanes = NULL; lanes; lanes = next) {
+    engine->lanes = engine->lane_near = NULL;
+    for (; lanes; lanes = next) {
         next = lanes->next;
         done = done && (lanes->lane < 0 || process_lane_take(engine, &lanes->of, &fresh, error));
         free(lanes);
@@ -311,11 +327,8 @@ bool process_lanes_write(struct engine *engine, struct error *error) {
 }
 
 void process_lanes_forget(struct engine *engine) {
-    while (engine->lanes) {
-        struct process_lane *one = engine->lanes;
-        engine->lanes = one->next;
-        free(one);
-    }
+    while (engine->lanes)
+        drop_first(engine);
 }
 
 void process_lanes_enter(const struct engine *engine, struct store_entry *entry) {
@@ -326,11 +339,8 @@ void process_lanes_enter(const struct engine *engine, struct store_entry *entry)
 
 /* The first ones. */
 void process_lanes_given(struct engine *engine) {
-    for (int i = 0; engine->lanes && i < LANES_AT_ONCE; i++) {
-        struct process_lane *one = engine->lanes;
-        engine->lanes = one->next;
-        free(one);
-    }
+    for (int i = 0; engine->lanes && i < LANES_AT_ONCE; i++)
+        drop_first(engine);
 }
 
 /* What cannot be given back now is free when its time is over. */
