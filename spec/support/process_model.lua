@@ -398,7 +398,7 @@ local function add_modified(self, node)
   if not moved then
     return
   end
-  local id, all = node.id, moved.anew + moved.on
+  local id, all = node.id, 2 * (moved.anew + moved.on)
   local fails = all * (node.fails or 0)
   for _, name in ipairs { id, node.maps and id .. "!variable_update" } do
     add(self.calls, name, { -moved.on * (1 + (node.fails or 0)), all + fails })

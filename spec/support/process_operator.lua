@@ -116,7 +116,17 @@ local function activate_all(self)
   end
 end
 
--- Ends a place of an instance and begins there anew, or goes on behind it.
+-- What ends a place and begins there anew, or goes on behind it. Both are refused if it has gone on
+-- meanwhile: the number of the place that is cancelled first is not there then.
+local function operations_of(how, at)
+  if how == "anew" then
+    return { { start_before = at }, { start_before = at }, { cancel = at .. "#3" },
+      { cancel = at .. "#1" } }
+  end
+  return { { start_before = at }, { cancel = at .. "#2" }, { start_after = at },
+    { cancel = at .. "#1" } }
+end
+
 local function modify(self, row)
   local found = self.engine:instance(row.id)
   local at = found and found.at and found.at[1] and found.at[math.random(#found.at)].activity
@@ -125,8 +135,7 @@ local function modify(self, row)
     return
   end
   local how = ways[math.random(#ways)]
-  local done = may_refuse(self, self.engine:modify_instance(row.id, {
-    { [how == "anew" and "start_before" or "start_after"] = at }, { cancel = at .. "#1" } }))
+  local done = may_refuse(self, self.engine:modify_instance(row.id, operations_of(how, at)))
   if done then
     local all = self.modified[tostring(row.id)] or {}
     self.modified[tostring(row.id)], all[at] = all, all[at] or { anew = 0, on = 0 }

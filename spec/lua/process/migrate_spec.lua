@@ -91,6 +91,23 @@ describe("a migration", function()
     assert.same({}, calls)
   end)
 
+  it("leaves a receive task in the job before or behind it where it is", function()
+    for _, more in ipairs { { before = true }, { after = true } } do
+      local receive = { kind = "receive", event = message(), before = more.before,
+        after = more.after }
+      for _, update in ipairs { "", "!" } do
+        start(plain({ a = receive }, "s -> a -> e"), plain({ a = receive }, "s -> a -> e"))
+        if more.after then
+          d:message "a"
+        end
+        local token = d:token(id, "a")
+        migrate("a=a" .. update)
+        assert.same(token, d:token(id, "a"))
+        assert.equal(1, #d.jobs)
+      end
+    end
+  end)
+
   it("looks at the same plan anew for another version", function()
     start(plain({ a = "user" }, "s -> a -> e"), plain({ a = "user" }, "s -> a -> e"))
     d:deploy(plain({ a = "service" }, "s -> a -> e"))

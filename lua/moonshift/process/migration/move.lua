@@ -89,16 +89,17 @@ local function unwatch(w, inst, c)
 end
 
 -- Whether a wait begins anew: its event is updated, or a receive task has a message or has none.
+-- What is in a job before or after its activity waits for no event.
 local function renews(c, token)
   local pair = c.by_from[token.at]
-  if not pair or not (token.state == "trigger" or token.state == "message"
+  if not pair or token.state == "before" or token.state == "after" or not (token.state == "trigger" or token.state == "message"
     or sites.trigger(pair.source)) then
     return false
   end
   local step = pair.target.step
   local changes = step.node.kind == "receive" and (step.event.kind == "message")
     ~= (token.state == "message")
-  return changes or pair.update and token.state ~= "before" and token.state ~= "after"
+  return changes or pair.update
 end
 
 -- The name of the signal stays, whatever the new process calls its own.
