@@ -286,6 +286,8 @@ struct engine *engine_open(const struct engine_options *options, struct error *e
 void engine_close(struct engine *engine) {
     if (!engine)
         return;
+    if (engine->keeper)
+        engine->keeper_end(engine->keeper);
     generations_free(engine->generations, NULL);
     for (struct generation *next; engine->earlier; engine->earlier = next) {
         next = engine->earlier->next;

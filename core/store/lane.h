@@ -1,4 +1,4 @@
-/* lane.h - the lanes that commands to processes hold while they walk. */
+/* lane.h - the lanes that commands to processes hold while they walk, and what walks rest on. */
 #ifndef MOONSHIFT_STORE_LANE_H
 #define MOONSHIFT_STORE_LANE_H
 
@@ -13,6 +13,13 @@ struct store;
 struct lane_hold {
     int64_t lane, token; /* token 0: it is not held */
 };
+
+/* What a look has seen may not be on the disk yet (store_look). Waits for that, unless a commit of
+ * this store has since: it rests on all that was seen before. */
+bool store_seen(struct store *store, struct error *error);
+/* The same where only this instance was asked for: handlers that rest on it may be called. 0: none.
+ */
+bool store_seen_of(struct store *store, int64_t instance, struct error *error);
 
 /* What runs in the lane of an instance. */
 struct lane_run {

@@ -453,14 +453,9 @@ void store_tail_free(struct store_tail *tail);
 
 /* Questions end after so many ms (5000 unless told), with an error. */
 void store_set_budget(struct store *store, time_ms budget);
-/* From here to its end, questions see one state of the store. On a server they wait less. *own
- * false: it is seen already, and its end is another one's. What they see may not be on the disk
- * yet: it is told after store_seen, or with a commit that rests on it. */
+/* From here to its end, questions see one state of the store, which is told after store_seen
+ * (lane.h). On a server they wait less. *own false: it is seen already, and its end another one's. */
 bool store_look(struct store *store, bool *own, struct error *error);
-bool store_seen(struct store *store, struct error *error);
-/* The same where only this instance was asked for: handlers that rest on it may be called. 0: none.
- */
-bool store_seen_of(struct store *store, int64_t instance, struct error *error);
 /* Where one is under way: what is asked from here on may take as long as a question of its own. */
 void store_look_on(struct store *store);
 void store_look_end(struct store *store, bool own);

@@ -935,10 +935,31 @@ MUTANTS = [
 """)]},
     {"name": "told-before-synced", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "a question tells what another store has committed and not synced yet",
-     "changes": [("core/store/sqlite/life/open.c", """
-           (log_sync_seen(store, error) || (transaction_look_end(store), false));
+     "changes": [("core/store/rules/ground/state.c", """
+    if (!*own || store_seen(store, error))
 """, """
-           true;
+    if (store->unsure || !*own)
+""")]},
+    {"name": "handlers-before-synced", "by": "spec/core/store/sqlite/turn/log_sync_contract",
+     "breaks": "a commit that is under way counts as being on the disk",
+     "changes": [("core/store/sqlite/turn/log_sync.c", """
+    return (uint32_t)place != PENDING &&
+""", """
+    return
+""")]},
+    {"name": "change-marked-late", "by": "spec/core/store/sqlite/turn/log_sync_contract",
+     "breaks": "the page does not say where an instance was changed",
+     "changes": [("core/store/sqlite/turn/log_sync.c", """
+            atomic_compare_exchange_strong(&page->changed[i], &expected, place);
+""", """
+            atomic_compare_exchange_strong(&page->changed[i], &expected, 0);
+""")]},
+    {"name": "counters-not-read", "by": "spec/core/store/sqlite/turn/transaction_contract",
+     "breaks": "what another store has counted is not read",
+     "changes": [(TRANSACTION, """
+    if (sqlite_of(store)->counted && sqlite_of(store)->version == version_now(store))
+""", """
+    if (sqlite_of(store)->counted)
 """)]},
     {"name": "parked-taken-twice", "by": "spec/core/store/lanes_contract",
      "breaks": "jobs that were parked are read again before they have left",

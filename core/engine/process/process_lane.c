@@ -365,51 +365,41 @@ static void move_on(struct engine *engine) {
         store_rollback(engine->store);
 }
 
+/* Holds the keeper's mutex while it moves them on: they change only while it rests. */
+static void move_on_now(struct lane_keeper *keeper) {
+    job_services_lock(keeper->engine->services);
+    move_on(keeper->engine);
+    job_services_unlock(keeper->engine->services);
+}
+
+/* The next command mostly comes soon, so it need not wake the thread. */
+static void rest(struct lane_keeper *keeper) {
+    keeper->sleeps = true;
+    while (!keeper->stopping && keeper->sleeps)
+        condition_wait(&keeper->condition, &keeper->mutex);
+}
+
 static void *keep_on(void *arg) {
     struct lane_keeper *keeper = arg;
     mutex_lock(&keeper->mutex);
     while (!keeper->stopping) {
-        time_ms next = clock_monotonic() + hold_span(keeper->engine) / 3;
+        const bool worked = keeper->works;
+        time_ms next = clock_monotonic() + keeper->span / 3;
         while (!keeper->stopping && condition_wait_until(&keeper->condition, &keeper->mutex, next))
             ;
         if (keeper->stopping)
             break;
-        if (!keeper->works)
-            continue;
-        job_services_lock(keeper->engine->services);
-        move_on(keeper->engine);
-        job_services_unlock(keeper->engine->services);
+        if (keeper->works)
+            move_on_now(keeper);
+        else if (!worked)
+            rest(keeper);
     }
     mutex_unlock(&keeper->mutex);
     return NULL;
 }
 
-void lane_keeper_start(struct lane_keeper *keeper, struct engine *engine) {
-    if (!engine->lanes)
-        return;
-    if (!keeper->engine) {
-        keeper->engine = engine;
-        keeper->works = true;
-        mutex_init(&keeper->mutex);
-        condition_init(&keeper->condition);
-        thread_start(&keeper->thread, keep_on, keeper); /* without it, the time goes by */
-        return;
-    }
-    mutex_lock(&keeper->mutex);
-    keeper->works = true;
-    mutex_unlock(&keeper->mutex);
-}
-
-void lane_keeper_rest(struct lane_keeper *keeper) {
-    if (!keeper->engine)
-        return;
-    mutex_lock(&keeper->mutex);
-    keeper->works = false;
-    mutex_unlock(&keeper->mutex);
-}
-
-void lane_keeper_stop(struct lane_keeper *keeper) {
-    if (!keeper->engine)
+static void keeper_end(struct lane_keeper *keeper) {
+    if (!keeper)
         return;
     mutex_lock(&keeper->mutex);
     keeper->stopping = true;
@@ -418,4 +408,49 @@ void lane_keeper_stop(struct lane_keeper *keeper) {
     thread_join(&keeper->thread);
     condition_free(&keeper->condition);
     mutex_free(&keeper->mutex);
+    free(keeper);
+}
+
+/* Without a thread or memory for it, the time of a lane goes by. */
+static struct lane_keeper *keeper_new(struct engine *engine) {
+    struct lane_keeper *keeper = calloc(1, sizeof *keeper);
+    if (!keeper)
+        return NULL;
+    keeper->engine = engine;
+    keeper->span = hold_span(engine);
+    mutex_init(&keeper->mutex);
+    condition_init(&keeper->condition);
+    if (thread_start(&keeper->thread, keep_on, keeper))
+        return keeper;
+    condition_free(&keeper->condition);
+    mutex_free(&keeper->mutex);
+    free(keeper);
+    return NULL;
+}
+
+void process_lanes_keep(struct engine *engine) {
+    if (!engine->lanes)
+        return;
+    if (!engine->keeper)
+        engine->keeper = keeper_new(engine);
+    engine->keeper_end = keeper_end;
+    struct lane_keeper *keeper = engine->keeper;
+    if (!keeper)
+        return;
+    mutex_lock(&keeper->mutex);
+    keeper->works = true;
+    keeper->span = hold_span(engine);
+    if (keeper->sleeps)
+        condition_signal(&keeper->condition);
+    keeper->sleeps = false;
+    mutex_unlock(&keeper->mutex);
+}
+
+void process_lanes_rest(struct engine *engine) {
+    struct lane_keeper *keeper = engine->keeper;
+    if (!keeper)
+        return;
+    mutex_lock(&keeper->mutex);
+    keeper->works = false;
+    mutex_unlock(&keeper->mutex);
 }

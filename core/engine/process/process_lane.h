@@ -55,17 +55,17 @@ void process_lanes_forget(struct engine *engine);
 /* Gives back what is still held. */
 void process_lanes_drop(struct engine *engine);
 
-/* Moves all of them on, in the background, while a handler runs. Zero-initialise. The walks of a
- * list have one thread: it rests between them. */
+/* Moves all of them on, in the background, while a handler runs. An engine has one thread for it,
+ * from its first command on. */
 struct lane_keeper {
     struct engine *engine;
     struct thread thread;
     struct mutex mutex;
     struct condition condition;
-    bool works, stopping;
+    time_ms span; /* for which they are held */
+    bool works, sleeps, stopping;
 };
-void lane_keeper_start(struct lane_keeper *keeper, struct engine *engine);
-void lane_keeper_rest(struct lane_keeper *keeper); /* the lanes may change now */
-void lane_keeper_stop(struct lane_keeper *keeper);
+void process_lanes_keep(struct engine *engine);
+void process_lanes_rest(struct engine *engine); /* they may change now */
 
 #endif

@@ -422,8 +422,6 @@ static bool read_all(struct list *list, struct error *error) {
 }
 
 static enum answer walk_all(struct list *list, struct error *error) {
-    struct lane_keeper keeper = {0};
-    list->engine->keeper = &keeper;
     list->engine->list = list;
     list->engine->list_show = list_show;
     list->engine->ids_ahead = (int)list->count;
@@ -432,9 +430,7 @@ static enum answer walk_all(struct list *list, struct error *error) {
     list->engine->ids_ahead = 0;
     json_decref(list->engine->versions);
     list->engine->versions = NULL;
-    list->engine->keeper = NULL;
     list->engine->list = NULL;
-    lane_keeper_stop(&keeper);
     return walked;
 }
 

@@ -243,16 +243,14 @@ enum answer process_walk_go(struct process_walk *walk, struct engine *engine, st
         !keep(walk, error))
         return FAILED;
     struct job *job = job_of(walk, engine, engine_now(engine));
-    struct lane_keeper own = {0}, *keeper = engine->keeper ? engine->keeper : &own;
     engine->running = true;
     engine->lane_refused = (struct error){0};
     outcome_free(walk->outcome);
-    lane_keeper_start(keeper, engine);
+    process_lanes_keep(engine);
     walk->outcome =
         job ? script_run(walk->generation->script, job, engine_now(engine), clock_monotonic())
             : NULL;
-    lane_keeper_rest(keeper);
-    lane_keeper_stop(&own);
+    process_lanes_rest(engine);
     engine->running = false;
     generation_freshen(walk->generation);
     walk->walks++;

@@ -224,7 +224,10 @@ struct occupancy {
     time_ms fold;                 /* when the rows of sessions are looked through again */
 };
 
-/* One bit for the instances of each slot, and one for what they share; see changed.h. */
+/* What a transaction changes of the state on which commands to processes walk: one bit for the
+ * instances of each slot, and one for what belongs to none, or to many. An engine that shows commits
+ * before they are on the disk notes it with each of them. So a command waits for the disk only if
+ * its own instance is not there yet. That instances share a slot costs a wait, and hides none. */
 enum { CHANGED_INSTANCES = 256, CHANGED_COMMON = CHANGED_INSTANCES, CHANGED_SLOTS };
 
 /* Jobs that may have killed a machine, as last read; see suspects.h. */
@@ -384,6 +387,19 @@ bool meta_answer(struct store *store, struct row *rows, struct error *error);
 /* Instead, where they are known to be as this store has written them last. */
 bool meta_begun(struct store *store, struct error *error);
 bool meta_write(struct store *store, struct error *error);
+
+static inline unsigned changed_slot(int64_t instance) {
+    return (unsigned)((uint64_t)instance * UINT64_C(0x9e3779b97f4a7c15) >> 32) % CHANGED_INSTANCES;
+}
+
+static inline void changed_note(struct store *store, int64_t instance) {
+    const unsigned slot = changed_slot(instance);
+    store->changes[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+static inline void changed_note_common(struct store *store) {
+    store->changes[CHANGED_COMMON / 64] |= UINT64_C(1) << CHANGED_COMMON % 64;
+}
 
 /* The name of the machine's present boot; NULL: not known. */
 const char *store_boot(struct store *store);

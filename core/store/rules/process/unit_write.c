@@ -1,7 +1,6 @@
 #include "store/rules/process/unit_write.h"
 #include "base/crash_point.h"
 #include "job/instance_batch.h"
-#include "store/rules/ground/changed.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/process/caller.h"
 #include "store/rules/process/frame_page.h"

@@ -1,6 +1,5 @@
 #include "store/rules/process/user_task.h"
 #include "base/json.h"
-#include "store/rules/ground/changed.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/unit_ahead.h"
 #include <stdio.h>

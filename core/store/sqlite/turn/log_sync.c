@@ -1,7 +1,6 @@
 #include "store/sqlite/turn/log_sync.h"
 #include "base/clamp.h"
 #include "base/crash_point.h"
-#include "store/rules/ground/changed.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/sqlite/turn/gate.h"
 #include <string.h>

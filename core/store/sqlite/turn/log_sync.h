@@ -23,7 +23,7 @@ bool log_sync_seen(struct store *store, struct error *error);
 /* Syncs the log if it holds a change of this instance, or of what instances share, that is not
  * known to be on the disk. */
 bool log_sync_seen_of(struct store *store, int64_t instance, struct error *error);
-/* Around a commit: the page has the place of what it changes (changed.h). In between, and if the
+/* Around a commit: the page has the place of what it changes (state.h). In between, and if the
  * process ends there, that counts as being nowhere on the disk. */
 void log_sync_mark(struct store *store);
 void log_sync_marked(struct store *store);

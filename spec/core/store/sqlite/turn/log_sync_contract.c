@@ -2,7 +2,6 @@
  * tells what is not on the disk. */
 #include "../../contract.h"
 #include "store/request.h"
-#include "store/rules/ground/changed.h"
 #include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/log_index.h"
 #include "store/sqlite/turn/log_sync.h"
