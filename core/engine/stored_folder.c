@@ -59,7 +59,7 @@ static struct folder *files_of(struct store *store, const char *name, const stru
     const struct store_deployment content = {.name = name, .hash = folder->hash};
     bool same = store_deployed(store, &content, &id, NULL) == YES;
     json_t *files = same ? json_array() : store_deployment_files(store, id, NULL);
-    struct folder *before = files ? folder_from_json(files, name, id, NULL) : NULL;
+    struct folder *before = files ? folder_from_texts(files, name, id, NULL) : NULL;
     if (before && same)
         memcpy(before->hash, folder->hash, sizeof before->hash);
     json_decref(files);

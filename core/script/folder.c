@@ -66,7 +66,6 @@ static struct folder *complete(struct folder *folder, struct files *files, bool 
     }
     folder->files = files->list;
     folder->count = files->count;
-    hash_files(folder);
     return folder;
 }
 
@@ -106,8 +105,11 @@ static struct folder *read_paths(const char *const *paths, size_t count, const c
     for (size_t i = 0; ok && i < count; i++)
         ok = files_read(&files, paths[i], error);
     folder = complete(folder, &files, ok, error);
-    if (folder)
-        mark_end(&mark, folder);
+    if (!folder)
+        return NULL;
+    mark_end(&mark, folder);
+    if (!only)
+        hash_files(folder);
     return folder;
 }
 
@@ -133,7 +135,6 @@ struct folder *folder_read_part(const char *path, const char *handler, struct er
     text_clear(&only);
     if (fine) {
         folder->part = true;
-        folder->hash[0] = '\0';
         return folder;
     }
     folder_release(folder);
@@ -148,8 +149,8 @@ static bool add_stored(struct files *files, const json_t *stored, struct error *
                      json_string_length(text), false, error);
 }
 
-struct folder *folder_from_json(const json_t *stored, const char *name, int64_t deployment,
-                                struct error *error) {
+struct folder *folder_from_texts(const json_t *stored, const char *name, int64_t deployment,
+                                 struct error *error) {
     struct files files = {0};
     struct folder *folder = folder_new("", name);
     if (!folder)
@@ -159,6 +160,14 @@ struct folder *folder_from_json(const json_t *stored, const char *name, int64_t 
     for (size_t i = 0; ok && i < json_array_size(stored); i++)
         ok = add_stored(&files, json_array_get(stored, i), error);
     return complete(folder, &files, ok, error);
+}
+
+struct folder *folder_from_json(const json_t *stored, const char *name, int64_t deployment,
+                                struct error *error) {
+    struct folder *folder = folder_from_texts(stored, name, deployment, error);
+    if (folder)
+        hash_files(folder);
+    return folder;
 }
 
 /* ---- sharing ---- */

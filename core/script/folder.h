@@ -50,6 +50,9 @@ struct folder *folder_read_part(const char *path, const char *handler, struct er
  * scripts behind them. */
 struct folder *folder_from_json(const json_t *files, const char *name, int64_t deployment,
                                 struct error *error);
+/* The same without a hash: its texts are all that is asked for. */
+struct folder *folder_from_texts(const json_t *files, const char *name, int64_t deployment,
+                                 struct error *error);
 
 /* One owner more / less; any thread. */
 struct folder *folder_retain(struct folder *folder);
