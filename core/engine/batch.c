@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "engine/batch_type.h"
 #include "engine/engine_state.h"
-#include "engine/once.h"
+#include "engine/intake.h"
 #include "job/command.h"
 #include <string.h>
 

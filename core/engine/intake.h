@@ -1,5 +1,5 @@
 /* intake.h - creating many jobs in several transactions, all or nothing (rules §1); and asking for
- * jobs under a key, so that asking again is harmless. */
+ * jobs or commands under a key, so that asking again is harmless. */
 #ifndef MOONSHIFT_ENGINE_INTAKE_H
 #define MOONSHIFT_ENGINE_INTAKE_H
 
@@ -28,6 +28,21 @@ bool engine_request_find(struct engine *engine, struct engine_request *request,
 /* In the open transaction that has created them. */
 bool engine_request_keep(struct engine *engine, const struct engine_request *request,
                          const struct created *created, size_t count, struct error *error);
+
+/* ---- commands under a key ---- */
+
+/* From now on commands of engine_order and engine_batch_create are done under this key, each once:
+ * the answer is kept in the transaction that does it. request->answer is called there without jobs,
+ * when the command's out members are filled. A command that fails with request->found was done
+ * before, perhaps by another process meanwhile, and nothing is written. Borrowed; NULL: no key. */
+void engine_ask_under(struct engine *engine, struct engine_request *request);
+
+/* As store_begin, for the transaction that does the command. False: error, or it was done. */
+bool once_begin(struct engine *engine, struct error *error);
+/* As engine_end, with the answer. */
+bool once_end(struct engine *engine, bool ok, struct error *error);
+
+/* ---- many jobs ---- */
 
 /* See store/intake.h. engine_intake_end or engine_intake_abandon in any case afterwards. */
 bool engine_intake_begin(struct engine *engine, struct store_intake *intake, int64_t count,

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "http/api/creation.h"
+#include "http/api/hook.h"
 #include "http/api/service.h"
 #include "http/crew.h"
 #include "http/door.h"
@@ -15,6 +16,7 @@
 #include "http/who/sign_in.h"
 #include "http/wire/reply.h"
 #include "script/folder.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { READERS = 2, LISTENERS = 16, UNKNOWN_WAIT = 100 /* ms until a wrong token hears so */ };
@@ -126,6 +128,11 @@ static void answer(struct face *face, struct engine *engine, struct exchange *ex
     const bool signs_in = sign_in_is(exchange);
     if (signs_in && sign_in_by_key(face->callers, exchange))
         return;
+    if (hook_is_open(engine, exchange)) {
+        snprintf(caller.who, sizeof caller.who, "hook");
+        service_answer(engine, &caller, exchange);
+        return;
+    }
     enum caller_verdict verdict = callers_find(face->callers, engine, exchange, &caller, &error);
     if (verdict != CALLER_KNOWN)
         turn_down(exchange, verdict, &error);

@@ -1,8 +1,10 @@
 #include "engine/command/token.h"
 #include "engine/fetch.h"
 #include "engine/process/settle_list.h"
+#include "engine/route.h"
 #include "lua/lua_engine.h"
 #include "script/value.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* `box` holds the object from now on. */
@@ -156,15 +158,40 @@ static int picture(lua_State *L) {
     return api_push_value(L, answer);
 }
 
+/* All of them, or none. */
+static bool create_all(struct engine *engine, const json_t *jobs, struct error *error) {
+    const size_t count = json_array_size(jobs);
+    struct engine_spec *specs = calloc(count + 1, sizeof *specs);
+    struct created *created = calloc(count + 1, sizeof *created);
+    for (size_t i = 0; specs && i < count; i++)
+        specs[i].object = json_array_get(jobs, i);
+    bool done = specs && created;
+    if (!done)
+        error_no_memory(error);
+    else if (count)
+        done = engine_enqueue(engine, specs, count, created, NULL, error);
+    free(specs);
+    free(created);
+    return done;
+}
+
+/* receive(asked) -> what engine_route_answer answers, once its jobs are written */
+static int receive(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **asked = api_box(L), **answer = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *asked = engine ? api_object(L, 2, "request", &error) : NULL;
+    *answer = *asked ? engine_route_answer(engine, *asked, &error) : NULL;
+    if (!*answer || !create_all(engine, json_object_get(*answer, "jobs"), &error))
+        return api_fail(L, &error);
+    return api_push_value(L, answer);
+}
+
 static const luaL_Reg methods[] = {
-    {"command", command},
-    {"fetch", fetch},
-    {"settle", settle},
-    {"process", process},
-    {"process_list", process_list},
-    {"picture", picture},
-    {"create_token", create_token},
-    {"revoke_token", revoke_token},
+    {"command", command}, {"receive", receive},           {"fetch", fetch},
+    {"settle", settle},   {"process", process},           {"process_list", process_list},
+    {"picture", picture}, {"create_token", create_token}, {"revoke_token", revoke_token},
     {NULL, NULL},
 };
 

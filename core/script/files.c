@@ -13,7 +13,7 @@
 
 static const char *const kinds[] = {"handlers", "priorities", "retries", "listeners", "schedules",
                                     "batches",  "hooks",      "lib",     "processes", "activities",
-                                    "beans",    "decisions",  NULL};
+                                    "beans",    "decisions",  "routes",  NULL};
 static const char processes[] = "processes/";
 static const char handlers[] = "handlers/";
 static const char batches[] = "handlers/" BATCH_HANDLERS; /* what batches/x.lua is defined as */
@@ -281,7 +281,7 @@ static void warn_entry(struct files *files, const char *name, bool folder) {
     else
         text_add(&text,
                  "%s/: ignored (expected handlers, priorities, retries, listeners, schedules, "
-                 "batches, hooks, lib, processes, activities, beans or decisions)",
+                 "batches, hooks, lib, processes, activities, beans, decisions or routes)",
                  name);
     json_array_append_new(files->warnings, json_string(text.data ? text.data : name));
     text_clear(&text);

@@ -1,6 +1,8 @@
 #include "script/script.h"
+#include "base/json.h"
 #include "job/hook.h"
 #include "job/notify.h"
+#include "script/failure.h"
 #include "script/handle.h"
 #include "script/program.h"
 #include "script/transfer.h"
@@ -98,6 +100,7 @@ static int load(lua_State *L) {
     lua_call(L, 2, 1);
     script->rows = member_to_json(L, "definitions");
     script->schedules = member_to_json(L, "schedules");
+    script->routes = member_to_json(L, "route_rows");
     script->problems = member_to_json(L, "problems");
     script->processes = member_to_json(L, "process_rows");
     script->versions = member_to_json(L, "process_versions");
@@ -290,6 +293,7 @@ bool script_check(const struct script_options *options, struct script_report *fo
         return false;
     found->definitions = part(script->rows);
     found->schedules = part(script->schedules);
+    found->routes = part(script->routes);
     found->problems = part(script->problems);
     found->processes = part(script->processes);
     found->versions = part(script->versions);
@@ -303,6 +307,7 @@ bool script_check(const struct script_options *options, struct script_report *fo
 void script_report_clear(struct script_report *found) {
     json_decref(found->definitions);
     json_decref(found->schedules);
+    json_decref(found->routes);
     json_decref(found->problems);
     json_decref(found->processes);
     json_decref(found->versions);
@@ -335,6 +340,7 @@ void script_close(struct script *script) {
     definitions_clear(&script->definitions);
     json_decref(script->rows);
     json_decref(script->schedules);
+    json_decref(script->routes);
     json_decref(script->problems);
     json_decref(script->processes);
     json_decref(script->versions);
@@ -351,6 +357,56 @@ bool script_declares(const struct script *script, struct definitions *definition
     *versions = json_incref(script->versions);
     return definitions_read(definitions, script->rows) || refuse_memory(error);
 }
+
+/* ---- routes (rules §25) ---- */
+
+struct asking {
+    struct script *script;
+    const json_t *asked;
+    json_t *answer;
+    struct error *error;
+};
+
+const json_t *script_route(const struct script *script, const char *name) {
+    size_t i;
+    const json_t *row;
+    json_array_foreach(script->routes, i, row) {
+        if (strcmp(json_text(row, "name"), name) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static int route_call(lua_State *L) {
+    struct asking *asking = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, asking->script->worker);
+    lua_getfield(L, -1, "route");
+    value_push_json(L, asking->asked);
+    lua_call(L, 1, 1);
+    asking->answer = value_to_json(L, -1, "answer", asking->error);
+    return 0;
+}
+
+static json_t *route_refuse(struct script *script, const char *name, struct error *error) {
+    struct state *state = &script->state;
+    struct failure failure = failure_take(state);
+    script->worn |= state->stopped == STOP_MEMORY;
+    error_set(error, ERROR_FAILED, "route \"%.255s\": %s", name,
+              failure_words(&failure, state->stopped));
+    failure_clear(&failure);
+    return NULL;
+}
+
+json_t *script_answer(struct script *script, const json_t *asked, struct error *error) {
+    struct asking asking = {.script = script, .asked = asked, .error = error};
+    const char *before = script->mute;
+    script->mute = "in a route";
+    int status = state_call(&script->state, route_call, &asking, 0, FUNCTION_SPAN);
+    script->mute = before;
+    return status == LUA_OK ? asking.answer : route_refuse(script, json_text(asked, "name"), error);
+}
+
+/* ---- its state ---- */
 
 bool script_worn(const struct script *script) {
     int after = script->settings->recycle_after;

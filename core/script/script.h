@@ -86,6 +86,7 @@ struct script_report {
     json_t *definitions; /* in definitions_read's shape */
     json_t
         *schedules; /* { name, file, spec (for job_spec_read); priority, retries: of functions } */
+    json_t *routes; /* { name, file, method, scope, secret, max, description } */
     json_t *problems;  /* { file, line, message }, of processes with column and id */
     json_t *processes; /* { key, name, file, tag, activities, hash, lua, picture } */
     json_t *versions;  /* of processes, as struct store_deployment has them */
@@ -131,6 +132,12 @@ void script_retries(struct script *script, struct job_spec *spec);
 /* A process as a picture: see `picture` of lua/moonshift/worker.lua. A text or an object, the
  * caller's; NULL: error. Limited to 5 s. */
 json_t *script_picture(struct script *script, const json_t *asked, struct error *error);
+
+/* What the folder says of a route, borrowed; NULL: it has none of this name. */
+const json_t *script_route(const struct script *script, const char *name);
+/* The answer of a route to { name, method, path, query, headers, body }: { status, text, json,
+ * jobs }, see lua/moonshift/route.lua. The caller's; NULL: error. Limited to 1 s. */
+json_t *script_answer(struct script *script, const json_t *asked, struct error *error);
 
 /* True after a failure by memory, or `recycle_after` jobs: replace this script by a fresh one. */
 bool script_worn(const struct script *script);

@@ -27,7 +27,7 @@ struct script {
     json_t *hook_paths;   /* its hooks, in their order */
     unsigned hook_events; /* what they want to be told of, see job/hook.h */
     /* what loading found; see script_check */
-    json_t *rows, *schedules, *problems, *processes, *versions, *models, *warnings;
+    json_t *rows, *schedules, *routes, *problems, *processes, *versions, *models, *warnings;
     int worker;        /* ref of the loaded Lua half: { decide, priority, … } */
     int walk;          /* ref of the function that runs jobs of instances */
     int raised;        /* borrowed: ref of what the last failing handler raised */

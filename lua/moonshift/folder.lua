@@ -4,6 +4,7 @@ local definition = require "moonshift.definition"
 local hooks = require "moonshift.hooks"
 local meant = require "moonshift.meant"
 local retry = require "moonshift.retry"
+local route = require "moonshift.route"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
 local schedule = require "moonshift.schedule"
@@ -14,8 +15,7 @@ local folder = {}
 local Loader = {}
 Loader.__index = Loader
 
-local NO_FUNCTION = "returned %s (expected a function)"
-local NO_TABLE = "returned %s (expected a table)"
+local NO_TYPE = "returned %s (expected a %s)"
 local HOOK = "moonshift/hook" -- the handler that tells hooks what others did
 local BATCH = "batch/" -- what batches/x.lua defines is batch/x
 
@@ -150,15 +150,35 @@ function Loader:value(path)
   return fine, value
 end
 
-function Loader:read_priorities()
-  self:each("priorities", function(path, name)
+-- Calls fn(path, name, value) for each file whose name can be one and that has a value.
+function Loader:each_value(kind, fn)
+  self:each(kind, function(path, name)
+    local problem = definition.check_name(name)
+    if problem then
+      self:problem(path, 1, problem)
+      return
+    end
     local fine, value = self:value(path)
-    if fine and type(value) ~= "function" then
-      self:problem(path, 1, NO_FUNCTION:format(show(value)))
-    elseif fine then
-      self.priorities[name] = value
+    if fine then
+      fn(path, name, value)
     end
   end)
+end
+
+-- The files of a kind whose values must be functions or tables, as `into[prefix .. name]`.
+function Loader:read_typed(kind, wanted, into, prefix)
+  self:each(kind, function(path, name)
+    local fine, value = self:value(path)
+    if fine and type(value) ~= wanted then
+      self:problem(path, 1, NO_TYPE:format(show(value), wanted))
+    elseif fine then
+      into[prefix .. name] = value
+    end
+  end)
+end
+
+function Loader:read_priorities()
+  self:read_typed("priorities", "function", self.priorities, "")
 end
 
 function Loader:read_retries()
@@ -263,29 +283,24 @@ function Loader:read_hooks()
   loaded.hook_events = hooks.events(loaded.hooks)
 end
 
+function Loader:read_routes()
+  local loaded = self.loaded
+  self:each_value("routes", function(path, name, value)
+    local found = route.read(path, name, value, self:reporter(path))
+    loaded.routes[name] = found
+    loaded.route_rows[#loaded.route_rows + 1] = found and route.row(found)
+  end)
+end
+
 -- ---- processes ----
 
 -- Activities and decisions: functions, known by the paths of their files without ".lua".
 function Loader:read_behaviours(kind)
-  self:each(kind, function(path, name)
-    local fine, value = self:value(path)
-    if fine and type(value) ~= "function" then
-      self:problem(path, 1, NO_FUNCTION:format(show(value)))
-    elseif fine then
-      self.loaded.behaviours[kind .. "/" .. name] = value
-    end
-  end)
+  self:read_typed(kind, "function", self.loaded.behaviours, kind .. "/")
 end
 
 function Loader:read_beans()
-  self:each("beans", function(path, name)
-    local fine, value = self:value(path)
-    if fine and type(value) ~= "table" then
-      self:problem(path, 1, NO_TABLE:format(show(value)))
-    elseif fine then
-      self.loaded.beans[name] = value
-    end
-  end)
+  self:read_typed("beans", "table", self.loaded.beans, "")
 end
 
 -- The handlers that there will be, by their names.
@@ -474,14 +489,8 @@ function Loader:read_schedules()
     priorities = self.loaded.priorities,
     expressions = self.loaded.expressions,
   }
-  self:each("schedules", function(path, name)
-    local problem = definition.check_name(name)
-    if problem then
-      self:problem(path, 1, problem)
-      return
-    end
-    local fine, value = self:value(path)
-    local row = fine and schedule.read(name, path, value, context, self:reporter(path))
+  self:each_value("schedules", function(path, name, value)
+    local row = schedule.read(name, path, value, context, self:reporter(path))
     if row then
       self.loaded.schedules[#self.loaded.schedules + 1] = row
     end
@@ -495,6 +504,8 @@ local function new_loaded()
     schedules = rules.array {},
     hooks = {},
     hook_paths = rules.array {},
+    routes = {},
+    route_rows = rules.array {},
     handlers = {},
     priorities = {},
     strategies = {},
@@ -517,6 +528,7 @@ function Loader:read_all()
   self:read_handlers()
   self:read_batches()
   self:read_hooks()
+  self:read_routes()
   self:read_behaviours("activities")
   self:read_behaviours("decisions")
   self:read_beans()
@@ -534,6 +546,7 @@ end
 --   processes    by their keys, see process/load.lua; process_rows, process_warnings and
 --                process_versions, which are deployed; process_models, for the option models
 --   hooks        see hooks.lua; hook_paths and hook_events belong to them
+--   routes       by their names, see route.lua; route_rows
 -- and, by the definition's name:
 --   handlers     functions
 --   priorities   functions

@@ -4,6 +4,7 @@ local hooks = require "moonshift.hooks"
 local job = require "moonshift.job"
 local priority = require "moonshift.priority"
 local retry = require "moonshift.retry"
+local route = require "moonshift.route"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
 local show = require "moonshift.show"
@@ -50,6 +51,7 @@ end
 --   runs(name, job) -> the runs that an expression of its retry gives a new job, or nil
 --   unique(name, job) -> the key that the definition gives a new job, or nil
 --   hook(index, event, facts, job, owner) calls a hook
+--   route(asked) -> the answer of a route: see route.lua
 --   walk(job) -> the unit of a job of a process instance
 --   walk_at() -> the activity at which the last walk failed, or nil; there is none before a walk
 --   picture(asked) -> a picture of a stored version of a process: see process/drawing/page.lua;
@@ -69,8 +71,7 @@ function worker.load(natives, options)
   end
 
   function loaded.runs(name, new)
-    local runs = loaded.expressions[name](new)
-    return runs
+    return (loaded.expressions[name](new))
   end
 
   function loaded.hook(index, event, facts, subject, owner)
@@ -83,6 +84,10 @@ function worker.load(natives, options)
 
   function loaded.picture(asked)
     return picture(natives, loaded, asked)
+  end
+
+  function loaded.route(asked)
+    return route.call(loaded.routes[asked.name], asked, natives.check_spec)
   end
 
   function loaded.walk(host)

@@ -3,7 +3,7 @@
  * the same one. */
 #include "base/json.h"
 #include "engine/engine_state.h"
-#include "engine/once.h"
+#include "engine/intake.h"
 #include "engine/process/process_later.h"
 #include "engine/process/process_walk.h"
 #include <string.h>

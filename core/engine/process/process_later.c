@@ -1,6 +1,6 @@
 #include "engine/process/process_later.h"
 #include "engine/engine_state.h"
-#include "engine/once.h"
+#include "engine/intake.h"
 #include "engine/process/process_entry.h"
 #include <stdio.h>
 #include <stdlib.h>

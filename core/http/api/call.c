@@ -110,6 +110,7 @@ static bool read_body(struct call *call, struct error *error) {
     case BODY_MAYBE:
         return body_object(call, error);
     case BODY_JOBS: /* it is read where it is written, see creation.c */
+    case BODY_RAW:
         break;
     }
     return true;
@@ -126,7 +127,8 @@ static bool check_headers(const struct call *call, struct error *error) {
 }
 
 bool call_read(struct call *call, struct error *error) {
-    return check_headers(call, error) && parameters_read(call, error) && read_body(call, error);
+    return call->route->body == BODY_RAW ||
+           (check_headers(call, error) && parameters_read(call, error) && read_body(call, error));
 }
 
 void call_clear(struct call *call) {

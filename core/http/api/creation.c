@@ -24,6 +24,8 @@ struct new_jobs {
     size_t count, completed; /* so many are whole */
     struct created *created;
     char who[CALLER_WHO_SIZE];
+    /* of create_jobs_of: answers a failure; NULL: it is told as any other */
+    void (*fail)(struct exchange *exchange, const struct error *error);
     char hash[SHA256_DIGEST_STRING_LENGTH];
 };
 
@@ -143,9 +145,11 @@ static bool read_key(const struct call *call, struct new_jobs *jobs, struct erro
     return hash_of(jobs, error);
 }
 
-static bool creation_read(const struct call *call, struct new_jobs *jobs, struct error *error) {
-    json_t *content = read_content(call->exchange, error);
-    bool done = content && read_jobs(call, jobs, content, error) && read_key(call, jobs, error);
+static bool creation_read(const struct call *call, struct new_jobs *jobs, const json_t *list,
+                          struct error *error) {
+    json_t *content = list ? NULL : read_content(call->exchange, error);
+    bool done = (list || content) && read_jobs(call, jobs, list ? list : content, error) &&
+                (list || read_key(call, jobs, error));
     json_decref(content);
     jobs->entry.specs = jobs->specs;
     jobs->entry.count = jobs->count;
@@ -205,15 +209,23 @@ static void creation_wake(struct exchange *exchange, const struct new_jobs *jobs
     }
 }
 
+static bool creation_answer(struct exchange *exchange, struct new_jobs *jobs, struct error *error) {
+    if (jobs->fail) /* it is there */
+        return true;
+    if (jobs->request.found)
+        answer_take(jobs);
+    return creation_tell(exchange, jobs, error);
+}
+
 /* It is over: written, or refused with this error. */
 static void creation_end(struct exchange *exchange, bool fine, struct error *error) {
     struct new_jobs *jobs = exchange->new_jobs;
-    if (fine && jobs->request.found)
-        answer_take(jobs);
-    if (!fine || !creation_tell(exchange, jobs, error))
-        problem_answer(exchange, error);
-    else
+    if (fine && creation_answer(exchange, jobs, error))
         creation_wake(exchange, jobs);
+    else if (jobs->fail)
+        jobs->fail(exchange, error);
+    else
+        problem_answer(exchange, error);
     exchange->new_jobs = NULL;
     creation_free(jobs);
 }
@@ -348,10 +360,17 @@ void creation_go_on(struct engine *engine, struct exchange *exchange) {
 }
 
 bool create_jobs(struct call *call, struct error *error) {
+    return create_jobs_of(call, NULL, NULL, error);
+}
+
+bool create_jobs_of(struct call *call, const json_t *list,
+                    void (*fail)(struct exchange *exchange, const struct error *error),
+                    struct error *error) {
     struct new_jobs *jobs = calloc(1, sizeof *jobs);
     if (!jobs)
         return error_no_memory(error);
-    if (!creation_read(call, jobs, error)) {
+    jobs->fail = fail;
+    if (!creation_read(call, jobs, list, error)) {
         creation_free(jobs);
         return false;
     }

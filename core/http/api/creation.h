@@ -24,6 +24,11 @@ enum creation_step creation_step(const struct exchange *exchange);
 /* Reads a creation, and goes on as far as the engine can. */
 route_run create_jobs;
 
+/* The same of a list whose answer is in the exchange already; `fail` replaces that. */
+bool create_jobs_of(struct call *call, const json_t *list,
+                    void (*fail)(struct exchange *exchange, const struct error *error),
+                    struct error *error);
+
 /* Completes what is read; what is refused is answered. */
 void creation_go_on(struct engine *engine, struct exchange *exchange);
 /* Writes a list of complete ones, and fills in their answers. */

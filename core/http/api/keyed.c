@@ -1,6 +1,5 @@
 #include "http/api/keyed.h"
 #include "base/json.h"
-#include "engine/once.h"
 #include <sha2.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* keyed.h - requests under an Idempotency-Key: asked for again, each has its first answer. The
- * answer is kept in the transaction that does what is asked for (engine/once.h). */
+ * answer is kept in the transaction that does what is asked for (engine/intake.h). */
 #ifndef MOONSHIFT_HTTP_API_KEYED_H
 #define MOONSHIFT_HTTP_API_KEYED_H
 

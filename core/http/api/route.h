@@ -33,7 +33,13 @@ struct call;
 typedef bool route_run(struct call *call, struct error *error);
 
 /* The form of the content of a request. */
-enum route_body { BODY_NONE, BODY_OBJECT, BODY_MAYBE /* an object, or nothing */, BODY_JOBS };
+enum route_body {
+    BODY_NONE,
+    BODY_OBJECT,
+    BODY_MAYBE, /* an object, or nothing */
+    BODY_JOBS,
+    BODY_RAW /* any, and so are the query and the headers */
+};
 
 struct route {
     const char *method, *path;

@@ -1,5 +1,6 @@
 #include "http/api/batches.h"
 #include "http/api/creation.h"
+#include "http/api/hook.h"
 #include "http/api/members.h"
 #include "http/api/openapi.h"
 #include "http/api/orders.h"
@@ -77,6 +78,14 @@
         .method = "POST", .path = url, .says = sentence, .scope = may, .worker = BY_WALKER,        \
         .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT, .members = keys, .told = answer,  \
         .makes = true                                                                              \
+    }
+
+#define HOOK(verb)                                                                                 \
+    {                                                                                              \
+        .method = verb, .path = "/hooks/{name}",                                                   \
+        .says = "Asks a route of the script folder, which says what it takes and who may.",        \
+        .scope = SCOPE_NONE, .worker = BY_WALKER, .run = answer_hook, .asks = ASK_KINDS,           \
+        .body = BODY_RAW                                                                           \
     }
 
 const struct route routes[] = {
@@ -274,6 +283,12 @@ const struct route routes[] = {
                "Gives a signal to all that wait for it."),
     ORDER_ONCE("/v1/conditions", SCOPE_ENQUEUE, "conditions", NULL, BODY_MAYBE, conditions_members,
                "Starts what begins under a condition on these variables."),
+
+    HOOK("GET"),
+    HOOK("POST"),
+    HOOK("PUT"),
+    HOOK("PATCH"),
+    HOOK("DELETE"),
 
     {.method = "GET",
      .path = "/metrics",

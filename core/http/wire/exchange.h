@@ -59,7 +59,8 @@ struct exchange {
     char *location, *etag; /* malloc'ed headers; NULL: without */
     char *cookie;          /* the same, for a browser to keep */
     const char *policy;    /* static: what a browser may load for the content; NULL: without */
-    const char *allow;     /* static: the methods, of a 405; NULL: without */
+    const char *allow;     /* static, or `methods`: those of a 405; NULL: without */
+    char methods[40];
     int retry_after;       /* seconds; 0: without */
     struct stream *stream; /* the content, as it comes, until it ends; the exchange's; NULL: none */
     struct subscriber *subscriber; /* that writes it, for the face to take over */

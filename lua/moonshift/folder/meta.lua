@@ -62,6 +62,27 @@
 ---@field ended? fun(event: moonshift.event) a job is gone
 ---@field description? string for readers of the file
 
+--- What a file of `routes/` gives: it answers requests over HTTP. See [scripts](scripts.md#routes).
+---@class moonshift.route
+---@field run fun(request: moonshift.received): integer?, string|table? a status, and perhaps what is answered
+---@field method? string|string[] "POST" unless told
+---@field secret? string the environment variable with what the sender signs with; then no token is asked for
+---@field scope? string what the token of the sender must have, where there is no secret; "enqueue" unless told
+---@field max? integer|string bytes of a body at most, such as "64KiB"; 1 MiB unless told
+---@field description? string for readers of the file
+
+--- The request, as a route sees it.
+---@class moonshift.received
+---@field method string
+---@field path string
+---@field query table<string, string>
+---@field headers table<string, string> by their names in small letters
+---@field body string the bytes as they came
+---@field json fun(): any the body as a value; or nil and a message
+---@field enqueue fun(self, handler: string, payload?: any, options?: moonshift.creation) the job is written before the answer
+---@field hmac_sha256 fun(self, text?: string): string in hexadecimal, with the secret; of the body unless told
+---@field equal fun(self, left?: string, right?: string): boolean takes the same time wherever they differ
+
 --- What a file of `schedules/` gives: see [timers](timers.md#schedules).
 ---@class moonshift.schedule
 ---@field handler string the name of a handler

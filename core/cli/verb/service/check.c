@@ -17,12 +17,13 @@
 
 /* What `check` has to say about a folder. */
 struct report {
-    json_t *definitions, *schedules, *problems, *warnings;
+    json_t *definitions, *schedules, *routes, *problems, *warnings;
 };
 
 static void report_clear(struct report *report) {
     json_decref(report->definitions);
     json_decref(report->schedules);
+    json_decref(report->routes);
     json_decref(report->problems);
     json_decref(report->warnings);
 }
@@ -123,7 +124,8 @@ static bool scripts_check(struct cli *cli, struct report *report, struct error *
     struct script_report found;
     bool fine =
         script_check(&options, &found, error) &&
-        (json_array_extend(report->problems, found.problems) == 0 || error_no_memory(error));
+        (json_array_extend(report->problems, found.problems) == 0 || error_no_memory(error)) &&
+        (json_array_extend(report->routes, found.routes) == 0 || error_no_memory(error));
     fine = fine && definitions_shape(cli->folder, report, found.definitions, error) &&
            schedules_shape(cli, report, found.schedules, error);
     script_report_clear(&found);
@@ -159,8 +161,8 @@ static bool settings_shape(struct cli *cli, struct report *report, struct error 
 }
 
 static bool report_make(struct cli *cli, struct report *report, struct error *error) {
-    *report = (struct report){json_array(), json_array(), json_array(), NULL};
-    if (!report->definitions || !report->schedules || !report->problems)
+    *report = (struct report){json_array(), json_array(), json_array(), json_array(), NULL};
+    if (!report->definitions || !report->schedules || !report->routes || !report->problems)
         return error_no_memory(error);
     report->warnings = cli->folder->warnings ? json_incref(cli->folder->warnings) : json_array();
     return settings_shape(cli, report, error) && scripts_check(cli, report, error);
@@ -216,6 +218,48 @@ static bool schedules_print(json_t *schedules, struct error *error) {
     return table_print(schedule_columns, schedules, output_width(), error);
 }
 
+static const struct column route_columns[] = {
+    {"path", "ROUTE", COLUMN_CUT},
+    {"methods", "METHOD", COLUMN_LEFT},
+    {"who", "WHO MAY", COLUMN_LEFT},
+    {"file", "FILE", COLUMN_CUT | COLUMN_REST},
+    {0},
+};
+
+/* Where it is, what it takes and from whom, each in one text. */
+static bool route_shape(json_t *route) {
+    struct text path = {0}, methods = {0}, who = {0};
+    const char *secret = json_text(route, "secret");
+    size_t i;
+    json_t *one;
+    text_add(&path, "/hooks/%s", json_text(route, "name"));
+    json_array_foreach(json_object_get(route, "method"), i, one) {
+        text_add(&methods, "%s%s", i ? ", " : "", json_string_value(one));
+    }
+    text_add(&who, "%s %s", secret ? "secret" : "scope",
+             secret ? secret : json_text(route, "scope"));
+    bool fine = path.data && methods.data && who.data && json_put_text(route, "path", path.data) &&
+                json_put_text(route, "methods", methods.data) &&
+                json_put_text(route, "who", who.data);
+    text_clear(&path);
+    text_clear(&methods);
+    text_clear(&who);
+    return fine;
+}
+
+static bool routes_print(json_t *routes, struct error *error) {
+    size_t i;
+    json_t *route;
+    if (!json_array_size(routes))
+        return true;
+    json_array_foreach(routes, i, route) {
+        if (!route_shape(route))
+            return error_no_memory(error);
+    }
+    output_add("\n");
+    return table_print(route_columns, routes, output_width(), error);
+}
+
 /* A stock handler that the setting `stock` names. */
 static bool is_asked(const struct cli *cli, const char *name) {
     size_t i;
@@ -256,7 +300,8 @@ static bool report_print(const struct cli *cli, const struct report *report, boo
                          struct error *error) {
     size_t i;
     json_t *element;
-    if (!definitions_print(cli, report, all, error) || !schedules_print(report->schedules, error))
+    if (!definitions_print(cli, report, all, error) || !schedules_print(report->schedules, error) ||
+        !routes_print(report->routes, error))
         return false;
     fflush(stdout); /* what is wrong is the last thing seen */
     json_array_foreach(report->problems, i, element) {
@@ -275,9 +320,9 @@ static bool folder_check(struct cli *cli, bool all, struct error *error) {
     bool fine = report_make(cli, &report, error);
     size_t problems = json_array_size(report.problems);
     if (fine && cli->json)
-        fine = output_json(json_pack("{sO sO sO sO}", "definitions", report.definitions,
-                                     "schedules", report.schedules, "problems", report.problems,
-                                     "warnings", report.warnings),
+        fine = output_json(json_pack("{sO sO sO sO sO}", "definitions", report.definitions,
+                                     "schedules", report.schedules, "routes", report.routes,
+                                     "problems", report.problems, "warnings", report.warnings),
                            error);
     else if (fine)
         fine = report_print(cli, &report, all, error);
