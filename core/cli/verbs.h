@@ -12,7 +12,7 @@ extern const struct cli_command init_commands[], import_commands[], run_commands
     process_migrate_commands[], picture_commands[], store_commands[], backup_commands[],
     batch_commands[], incident_commands[], deployment_commands[], executor_commands[],
     history_commands[], cleanup_commands[], schedule_commands[], token_commands[], stats_commands[],
-    bench_commands[], settings_commands[], completion_commands[], help_commands[];
+    top_commands[], bench_commands[], settings_commands[], completion_commands[], help_commands[];
 
 /* All of them, in the order of --help; ended by NULL. */
 extern const struct cli_command *const verb_groups[];

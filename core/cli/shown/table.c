@@ -260,7 +260,7 @@ static void cell_add(struct line *line, const char *text, int width, bool right,
 }
 
 /* `row` -1: the titles. */
-static void row_print(const struct table *table, long row, int width) {
+static void row_add(struct text *out, const struct table *table, long row, int width) {
     struct line line = {.width = width, .colours = table->terminal && output_colours()};
     bool first = true;
     for (size_t i = 0; i < table->column_count; i++) {
@@ -274,11 +274,12 @@ static void row_print(const struct table *table, long row, int width) {
         cell_add(&line, cell, table->widths[i], column->look & COLUMN_RIGHT,
                  row < 0 ? "1" : colour_of(column, cell));
     }
-    output_add("%s\n", line.text.data ? line.text.data : "");
+    text_add(out, "%s\n", line.text.data ? line.text.data : "");
     text_clear(&line.text);
 }
 
-bool table_print(const struct column *columns, const json_t *rows, int width, struct error *error) {
+bool table_add(struct text *out, const struct column *columns, const json_t *rows, int width,
+               struct error *error) {
     struct table table = {
         .columns = columns, .terminal = width > 0, .now = clock_now(clock_system())};
     if (json_array_size(rows) == 0)
@@ -289,7 +290,15 @@ bool table_print(const struct column *columns, const json_t *rows, int width, st
     if (fine && width > 0)
         table_fit(&table, width);
     for (long row = -1; fine && row < (long)table.row_count; row++)
-        row_print(&table, row, width);
+        row_add(out, &table, row, width);
     table_clear(&table);
-    return fine || error_no_memory(error);
+    return (fine && !out->failed) || error_no_memory(error);
+}
+
+bool table_print(const struct column *columns, const json_t *rows, int width, struct error *error) {
+    struct text out = {0};
+    bool fine = table_add(&out, columns, rows, width, error);
+    output_add("%s", fine && out.data ? out.data : "");
+    text_clear(&out);
+    return fine;
 }

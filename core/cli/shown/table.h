@@ -3,6 +3,7 @@
 #define MOONSHIFT_CLI_SHOWN_TABLE_H
 
 #include "base/error.h"
+#include "base/text.h"
 #include <jansson.h>
 
 enum {
@@ -25,6 +26,10 @@ struct column {
  * there is no row. `width` 0: as wide as it gets, with values as JSON has them; else it is that of
  * a terminal: no line is wider, times are relative, lists are texts, and there may be colours. */
 bool table_print(const struct column *columns, const json_t *rows, int width, struct error *error);
+
+/* Appends the same to a text. */
+bool table_add(struct text *out, const struct column *columns, const json_t *rows, int width,
+               struct error *error);
 
 /* Terminal columns of valid UTF-8: wide characters take two, combining ones none. */
 int table_text_width(const char *text);

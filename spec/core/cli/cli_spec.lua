@@ -35,7 +35,7 @@ describe("the program", function()
     end
     assert.equal("job why, instance why", expected("why", "1"))
     assert.matches("^job list, definition list, ", expected("list"))
-    assert.equal("stats, executor list", expected("top"))
+    assert.equal("stats, health, history status", expected("status"))
     assert.equal("run, process start", expected("start"))
     assert.equal("job list", expected("jobs"))
   end)

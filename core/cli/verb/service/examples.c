@@ -149,6 +149,7 @@ static const struct {
      LINE("store functions --store postgres://db.example/jobs --enqueuer shop | psql -d jobs")},
     {"restore", LINE("restore backup.db") LINE("restore backup.db --store trial.db")},
     {"stats", LINE("stats") LINE("stats --json")},
+    {"top", LINE("top") LINE("top --once")},
     {"bench", LINE("bench --only drain --jobs 50000")},
     {"settings", LINE("settings") LINE("settings --names --lock-time 1m")},
     {"completion", LINE("completion bash >/etc/bash_completion.d/moonshift")},

@@ -22,7 +22,7 @@ static const struct {
     {"MANY JOBS AT ONCE", {"definition", "batch"}},
     {"PROCESSES", {"process", "instance", "task", "message", "signal", "conditions"}},
     {"WHAT REPEATS", {"schedule", "dates"}},
-    {"WHAT HAPPENED", {"incident", "log", "operations", "history", "stats"}},
+    {"WHAT HAPPENED", {"incident", "log", "operations", "history", "stats", "top"}},
     {"WHO RUNS WHAT", {"executor", "deployment"}},
     {"THE STORE", {"store", "backup", "restore"}},
 };

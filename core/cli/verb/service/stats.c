@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "cli/setup.h"
+#include "cli/shown/counts.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
 #include "cli/wait/executor.h"
@@ -20,62 +21,6 @@ static const struct column unserved_columns[] = {
     {"text", "REASON", COLUMN_CUT},
     {0},
 };
-
-enum { COUNTED = 10000 }; /* of these that many are counted at most */
-
-static bool is_bounded(const char *key) {
-    static const char *const keys[] = {"suspended", "dead", "open incidents", "stuck instances"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
-}
-
-/* Shows what is counted no further as "10000+". */
-static bool counts_show(json_t *counts) {
-    const char *key;
-    json_t *value;
-    void *next;
-    json_object_foreach_safe(counts, next, key,
-                             value) if (json_integer_value(value) >= COUNTED && is_bounded(key) &&
-                                        !json_put_text(counts, key, "10000+")) return false;
-    return true;
-}
-
-/* True if any of the columns behind the name holds more than 0. */
-static bool row_says_something(const json_t *row) {
-    for (const struct column *column = definition_columns + 1; column->key; column++)
-        if (json_is_string(json_object_get(row, column->key)) ||
-            json_integer_value(json_object_get(row, column->key)) > 0)
-            return true;
-    return false;
-}
-
-/* Puts the members of `counts` and `metrics` beside the name, so that they are columns. */
-static json_t *row_make(const json_t *definition) {
-    json_t *row = json_object();
-    return json_kept(row,
-                     row && json_object_update(row, json_object_get(definition, "metrics")) == 0 &&
-                         json_object_update(row, json_object_get(definition, "counts")) == 0 &&
-                         counts_show(row) &&
-                         json_put(row, "name", json_incref(json_object_get(definition, "name"))));
-}
-
-/* A row for every handler that has, or had, any job. */
-static json_t *definitions_flat(const json_t *definitions) {
-    size_t i;
-    json_t *definition, *rows = json_array();
-    json_array_foreach(definitions, i, definition) {
-        json_t *row = row_make(definition);
-        if (row && !row_says_something(row))
-            json_decref(row);
-        else if (!row || json_array_append_new(rows, row) != 0) {
-            json_decref(rows);
-            return NULL;
-        }
-    }
-    return rows;
-}
 
 static bool section_print(const struct column *columns, const json_t *rows, struct error *error) {
     if (json_array_size(rows) == 0)
@@ -150,7 +95,7 @@ static bool metrics_print(const json_t *metrics, bool all, struct error *error) 
 
 static bool stats_print(const json_t *stats, bool all, struct error *error) {
     json_t *totals = json_copy(json_object_get(stats, "jobs"));
-    json_t *rows = definitions_flat(json_object_get(stats, "definitions"));
+    json_t *rows = counts_flat(json_object_get(stats, "definitions"));
     bool fine = (totals && rows) || error_no_memory(error);
     if (fine) {
         json_object_set(totals, "oldest ready", json_object_get(stats, "oldest_ready"));
