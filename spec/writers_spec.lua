@@ -73,6 +73,7 @@ local writers = {
     rules "fleet/retire", rules "fleet/rename" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
   executor = { rules "work/executor", rules "work/reap", rules "fleet/remote",
+    rules "fleet/listener",
     rules "fleet/failing", rules "fleet/drain",
     engine "db/statements", server "db/statements", engine "turn/purge" },
   metric = { rules "work/executor" },

@@ -13,7 +13,7 @@
 enum {
     EACH_ADDRESS = 64, /* connections of one address that is not of this machine */
     AGAIN = 200,       /* ms until connections are taken again after the system had no descriptor */
-    TRY_EVERY = 1000,  /* ms until the store is asked for what other programs have made */
+    LOOK_EVERY = 1000, /* ms until those that look are asked again */
     FAREWELL = 10000   /* ms for clients to read what is written for them as the door closes */
 };
 
@@ -25,7 +25,7 @@ struct line {
 /* A ring that the door has not heard yet. */
 struct ring {
     struct ring *next;
-    char *topic; /* NULL: all */
+    char *topic;
     int count;
 };
 
@@ -37,7 +37,6 @@ struct door {
     struct connection *connections;
     int count;
     struct line parked;
-    time_ms tries_at;    /* the first that is parked for each topic is tried; TIME_NEVER: none is */
     time_ms looks_at;    /* those that look are asked again; TIME_NEVER: none does */
     uint64_t rung;       /* rings heard */
     time_ms listens_at;  /* TIME_NEVER: it listens */
@@ -141,8 +140,10 @@ static void on_ended(void *arg, struct connection *connection) {
 /* It waits no more. */
 static void unpark(struct door *door, struct exchange *exchange) {
     line_remove(&door->parked, exchange);
-    if (exchange->topics)
-        request_metrics_parked(door->options.metrics, exchange->topics, -1);
+    if (!exchange->topics)
+        return;
+    request_metrics_parked(door->options.metrics, exchange->topics, -1);
+    door->options.awaits(door->options.arg, exchange->topics, false);
 }
 
 static void on_unparked(void *arg, struct exchange *exchange) {
@@ -169,7 +170,7 @@ static bool waits_for(const struct exchange *exchange, const char *topic) {
     size_t i;
     json_t *one;
     json_array_foreach(exchange->topics, i, one) {
-        if (!topic || strcmp(json_string_value(one), topic) == 0)
+        if (strcmp(json_string_value(one), topic) == 0)
             return true;
     }
     return false;
@@ -182,6 +183,8 @@ static void ask_again(struct door *door, struct exchange *exchange) {
     exchange->parks_until = 0;
     json_decref(exchange->topics);
     exchange->topics = NULL;
+    free(exchange->wants);
+    exchange->wants = NULL;
     free(exchange->text);
     free(exchange->etag);
     exchange->text = exchange->etag = NULL;
@@ -195,44 +198,15 @@ static void ask_again(struct door *door, struct exchange *exchange) {
 /* A ring that was heard while the store was asked may have been for what it had not seen. */
 static void park(struct door *door, struct exchange *exchange) {
     line_add(&door->parked, exchange);
-    if (exchange->topics)
+    if (exchange->topics) {
         request_metrics_parked(door->options.metrics, exchange->topics, 1);
-    if (exchange->topics && door->tries_at == TIME_NEVER)
-        door->tries_at = clock_monotonic() + TRY_EVERY;
+        door->options.awaits(door->options.arg, exchange->topics, true);
+    }
     if (exchange->looks && door->looks_at == TIME_NEVER)
-        door->looks_at = clock_monotonic() + TRY_EVERY;
+        door->looks_at = clock_monotonic() + LOOK_EVERY;
     connection_park(connection_of(exchange));
     if (exchange->topics && exchange->rings != door->rung)
         ask_again(door, exchange);
-}
-
-/* True if one of its topics was not among the names, which then has them all. */
-static bool is_first(json_t *names, const struct exchange *exchange) {
-    size_t i;
-    json_t *topic;
-    bool first = false;
-    json_array_foreach(exchange->topics, i, topic) {
-        first = first || !json_object_get(names, json_string_value(topic));
-        json_object_set_new(names, json_string_value(topic), json_true());
-    }
-    return first;
-}
-
-/* Any topic may have jobs: the first that is parked for each is asked again. What it leaves is
- * rung for by its answer. */
-static void try_each(struct door *door) {
-    json_t *names = json_object();
-    struct exchange *one = door->parked.first;
-    door->tries_at = TIME_NEVER;
-    door->rung++;
-    for (struct exchange *next; one; one = next) {
-        next = one->next;
-        if (one->topics && door->tries_at == TIME_NEVER)
-            door->tries_at = clock_monotonic() + TRY_EVERY;
-        if (is_first(names, one))
-            ask_again(door, one);
-    }
-    json_decref(names);
 }
 
 static void look_again(struct door *door) {
@@ -244,16 +218,22 @@ static void look_again(struct door *door) {
     }
 }
 
+/* One more with the same question; true: there are not too many yet. */
+static bool has_turn(json_t *asked, const struct exchange *exchange, int most) {
+    const json_int_t before = json_integer_value(json_object_get(asked, exchange->wants));
+    return before < most &&
+           json_object_set_new(asked, exchange->wants, json_integer(before + 1)) == 0;
+}
+
 static void hear(struct door *door, const struct ring *ring) {
-    int left = ring->count;
+    json_t *asked = json_object();
     door->rung++;
-    for (struct exchange *one = door->parked.first, *next; one && left > 0; one = next) {
+    for (struct exchange *one = door->parked.first, *next; one; one = next) {
         next = one->next;
-        if (!waits_for(one, ring->topic))
-            continue;
-        left--;
-        ask_again(door, one);
+        if (waits_for(one, ring->topic) && has_turn(asked, one, ring->count))
+            ask_again(door, one);
     }
+    json_decref(asked);
 }
 
 /* The oldest first. */
@@ -273,10 +253,7 @@ static struct ring *take_rings(struct door *door) {
 static void hear_rings(struct door *door) {
     for (struct ring *ring = take_rings(door), *next; ring; ring = next) {
         next = ring->next;
-        if (ring->topic)
-            hear(door, ring);
-        else
-            try_each(door);
+        hear(door, ring);
         free(ring->topic);
         free(ring);
     }
@@ -320,8 +297,6 @@ static void tend(struct door *door) {
         door->listens_at = TIME_NEVER;
         listen_for(door, WATCH_READ);
     }
-    if (now >= door->tries_at)
-        try_each(door);
     if (now >= door->looks_at)
         look_again(door);
     if (now < door->owner.look_at)
@@ -343,7 +318,6 @@ static void close_all(struct door *door) {
 static time_ms wait_of(const struct door *door) {
     time_ms at = door->owner.look_at;
     at = door->listens_at < at ? door->listens_at : at;
-    at = door->tries_at < at ? door->tries_at : at;
     at = door->looks_at < at ? door->looks_at : at;
     at = door->farewell_at < at ? door->farewell_at : at;
     if (at == TIME_NEVER)
@@ -417,7 +391,7 @@ struct door *door_new(const struct door_options *options, struct error *error) {
                                             .arg = door,
                                             .look_at = TIME_NEVER};
     door->listens_at = door->farewell_at = TIME_NEVER;
-    door->tries_at = door->looks_at = TIME_NEVER;
+    door->looks_at = TIME_NEVER;
     mutex_init(&door->mutex);
     if (fill(door, error))
         return door;
@@ -441,7 +415,7 @@ void door_answer(struct door *door, struct exchange *exchange) {
 
 void door_ring(struct door *door, const char *topic, int count) {
     struct ring *ring = calloc(1, sizeof *ring);
-    if (ring && topic && !(ring->topic = strdup(topic))) {
+    if (ring && !(ring->topic = strdup(topic))) {
         free(ring);
         ring = NULL;
     }

@@ -19,6 +19,8 @@ struct door_options {
     /* In the door's thread: a whole request. It is answered here before this returns (true), or
      * later by door_answer. */
     bool (*asked)(void *arg, struct exchange *exchange);
+    /* In the door's thread: one more request waits for these topics, or one less. */
+    void (*awaits)(void *arg, const json_t *topics, bool more);
     void *arg;
     struct request_metrics *metrics; /* that it counts into */
 };
@@ -30,8 +32,8 @@ bool door_start(struct door *door, struct error *error);
 
 /* Any thread: the answer is in the exchange, or it is to be parked (exchange_parks). */
 void door_answer(struct door *door, struct exchange *exchange);
-/* Any thread: what is parked for one of these topics, at most `count` of them, is asked again,
- * first come first served. NULL: any topic may have jobs, and the first parked for each is. */
+/* Any thread: `count` jobs of the topic may be there. As many of those that are parked for it are
+ * asked again, first come first served; and as many of each that asks for something else. */
 void door_ring(struct door *door, const char *topic, int count);
 /* Any thread: more has been written into streams. */
 void door_pour(struct door *door);

@@ -11,6 +11,7 @@
 #include "http/guard.h"
 #include "http/probe.h"
 #include "http/site.h"
+#include "http/waker.h"
 #include "http/who/callers.h"
 #include "http/who/sessions.h"
 #include "http/who/sign_in.h"
@@ -31,6 +32,7 @@ struct face {
     struct events *events;
     struct request_metrics *requests;
     struct figures *figures;
+    struct waker *waker;
     struct create_list room; /* the clerk's */
     struct mutex mutex;      /* guards what follows */
     struct folder *folder;   /* the newest that could be read */
@@ -63,6 +65,11 @@ static struct engine *open_engine(struct face *face, enum store_mode mode, bool 
 /* It writes, and has no Lua state. */
 static struct engine *open_clerk(void *arg, struct error *error) {
     return open_engine(arg, STORE_CREATE, true, true, error);
+}
+
+/* It writes for what it waits. */
+static struct engine *open_waker(void *arg, struct error *error) {
+    return open_engine(arg, STORE_CREATE, false, true, error);
 }
 
 static struct engine *open_reader(void *arg, struct error *error) {
@@ -151,14 +158,12 @@ static void probe(struct face *face, struct engine *engine, struct exchange *exc
     probe_ready(exchange, engine, &why);
 }
 
-/* What waits for jobs of a topic goes on. */
-static void wake(struct face *face, const struct exchange *exchange) {
+/* Somebody else may have what it was asked again for. */
+static void pass_on(struct face *face, const struct exchange *exchange) {
     size_t i;
-    json_t *topic;
-    json_array_foreach(exchange->wakes, i, topic)
+    const json_t *topic;
+    json_array_foreach(exchange->topics, i, topic)
         door_ring(face->door, json_string_value(topic), 1);
-    if (exchange->wakes_any)
-        door_ring(face->door, NULL, 0);
 }
 
 /* An errand is an exchange without a request: the clerk writes when tokens were used. */
@@ -177,7 +182,8 @@ static void errand_do(struct face *face, struct engine *engine, struct exchange 
 
 /* The answer is in the exchange. */
 static void hand_back(struct face *face, struct exchange *exchange) {
-    wake(face, exchange);
+    if (exchange->passes)
+        pass_on(face, exchange);
     if (exchange->subscriber)
         events_add(face->events, face->door, exchange->subscriber);
     door_answer(face->door, exchange);
@@ -283,6 +289,15 @@ static bool asked(void *arg, struct exchange *exchange) {
     return true;
 }
 
+/* In the door's thread. */
+static void awaits(void *arg, const json_t *topics, bool more) {
+    struct face *face = arg;
+    if (more)
+        waker_await(face->waker, face->door, topics);
+    else
+        waker_leave(face->waker, topics);
+}
+
 /* ---- beginning ---- */
 
 bool face_wanted(const struct settings *settings) {
@@ -375,6 +390,7 @@ static bool open_door(struct face *face, struct error *error) {
                                    .body_max = (size_t)face->options.settings->body_max,
                                    .connections = face->options.settings->connections,
                                    .asked = asked,
+                                   .awaits = awaits,
                                    .arg = face,
                                    .metrics = face->requests};
     face->door = door_new(&options, error);
@@ -413,7 +429,9 @@ struct face *face_new(const struct face_options *options, struct error *error) {
     face->events = events_new(&events);
     face->requests = request_metrics_new();
     face->figures = figures_new(options->durations, face->requests);
-    bool whole = face->callers && face->events && face->requests && face->figures;
+    const struct waker_options waker = {open_waker, face};
+    face->waker = waker_new(&waker);
+    bool whole = face->callers && face->events && face->requests && face->figures && face->waker;
     if (whole ? begin(face, error) : error_no_memory(error)) {
         tell(face);
         return face;
@@ -456,6 +474,7 @@ void face_free(struct face *face) {
     crew_free(face->walkers);
     crew_free(face->clerk); /* the others send it on errands */
     events_free(face->events);
+    waker_free(face->waker);
     create_list_clear(&face->room);
     door_free(face->door);
     figures_free(face->figures);

@@ -52,6 +52,20 @@ struct worker_note {
 bool store_note_outside(struct store *store, const struct worker_note *note, time_ms now,
                         struct error *error);
 
+/* Has this store told, by store_bell, when there may be work of these topics, an array of names,
+ * and whenever that cannot be known. It takes nothing, and is no executor to anybody; store_leave
+ * ends it. Called again: the topics are those. What there was before is not told of. In a
+ * transaction of its own. */
+bool store_listen(struct store *store, const char *name, const json_t *topics, time_ms now,
+                  struct error *error);
+
+/* Looks what a fetch of these topics, an object whose keys are their names, might get: how many
+ * jobs of each, and not more than the number at the key. *found: an object with such a number for
+ * each topic that has any; the caller's. *next: when there may be more, although nobody is told;
+ * TIME_NEVER: not by what is there. Writes nothing. */
+bool store_awaited(struct store *store, const json_t *topics, time_ms now, json_t **found,
+                   time_ms *next, struct error *error);
+
 /* The worker keeps the job until then. */
 bool store_extend_outside(struct store *store, const struct job *job, time_ms until,
                           struct error *error);

@@ -196,19 +196,6 @@ static bool creation_tell(struct exchange *exchange, const struct new_jobs *jobs
     return call_answer(&call, made ? 201 : 200, one, error);
 }
 
-/* Workers outside may wait for what was made. */
-static void creation_wake(struct exchange *exchange, const struct new_jobs *jobs) {
-    static const char prefix[] = "topic/";
-    for (size_t i = 0; i < jobs->count; i++) {
-        const char *handler = json_text(jobs->specs[i].object, "handler");
-        if (!handler || strncmp(handler, prefix, sizeof prefix - 1) != 0)
-            continue;
-        if (!exchange->wakes)
-            exchange->wakes = json_array();
-        json_array_append_new(exchange->wakes, json_string(handler + sizeof prefix - 1));
-    }
-}
-
 static bool creation_answer(struct exchange *exchange, struct new_jobs *jobs, struct error *error) {
     if (jobs->fail) /* it is there */
         return true;
@@ -220,11 +207,10 @@ static bool creation_answer(struct exchange *exchange, struct new_jobs *jobs, st
 /* It is over: written, or refused with this error. */
 static void creation_end(struct exchange *exchange, bool fine, struct error *error) {
     struct new_jobs *jobs = exchange->new_jobs;
-    if (fine && creation_answer(exchange, jobs, error))
-        creation_wake(exchange, jobs);
-    else if (jobs->fail)
+    bool done = fine && creation_answer(exchange, jobs, error);
+    if (!done && jobs->fail)
         jobs->fail(exchange, error);
-    else
+    else if (!done)
         problem_answer(exchange, error);
     exchange->new_jobs = NULL;
     creation_free(jobs);

@@ -116,7 +116,6 @@ static json_t *made_of(const struct command_run *run) {
 
 /* { touched, batch, jobs, held, stuck }: what there is of it. */
 static bool tell_run(struct call *call, const struct command_run *run, struct error *error) {
-    call->exchange->wakes_any = true;
     const struct stuck_runs *stuck = &run->stuck;
     json_t *answer = json_pack("{sI so* so* so* so*}", "touched", (json_int_t)run->touched, "batch",
                                run->batch ? json_integer(run->batch) : NULL, "jobs", made_of(run),
@@ -153,7 +152,6 @@ bool order_execution(struct call *call, struct error *error) {
     struct stepper *stepper = stepper_new(call->engine, error);
     bool done = stepper && stepper_execute(stepper, call->place.id, force, &result, error);
     stepper_free(stepper);
-    call->exchange->wakes_any = true;
     if (!done)
         return false;
     json_t *answer = json_pack("{so}", "result", result ? result : json_null());
@@ -206,7 +204,6 @@ static json_t *lines_of(const struct outcome_line *line) {
 /* { instance, job, kept, told, lines }: what there is of it. */
 static bool tell_order(struct call *call, const void *result, struct error *error) {
     const struct engine_order *order = result;
-    call->exchange->wakes_any = true;
     const bool later = order->job || order->by_jobs;
     json_t *answer = json_pack(
         "{so* so* so* sO* so*}", "instance", order->instance ? json_integer(order->instance) : NULL,

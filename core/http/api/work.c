@@ -78,34 +78,53 @@ static json_t *topic_names(const json_t *topics) {
     return names;
 }
 
-/* Nothing is there: the door asks again once there may be. Where something is, there may be more.
- */
-static void wait_or_wake(struct exchange *exchange, const json_t *question, size_t count,
-                         time_ms wait) {
+/* Nothing is there: the door asks again once there may be. */
+static bool park(struct exchange *exchange, const json_t *question, time_ms wait,
+                 struct error *error) {
     const time_ms until = exchange->began / 1000 + wait;
-    json_t *names = topic_names(json_object_get(question, "topics"));
-    if (count > 0) {
-        exchange->wakes = names;
-    } else if (until > clock_monotonic()) {
-        exchange->parks_until = until;
-        exchange->topics = names;
-    } else {
-        json_decref(names);
+    const json_t *topics = json_object_get(question, "topics");
+    if (until <= clock_monotonic())
+        return true;
+    json_t *wants = json_pack("[OO*]", topics, json_object_get(question, "priority"));
+    exchange->wants = wants ? json_write(wants, NULL) : NULL;
+    exchange->topics = topic_names(topics);
+    exchange->parks_until = until;
+    json_decref(wants);
+    return (exchange->wants && exchange->topics) || error_no_memory(error);
+}
+
+/* Its client has gone meanwhile. */
+static void give_back(struct call *call, const json_t *jobs) {
+    struct error ignored = {0};
+    size_t i;
+    const json_t *job;
+    json_t *list = json_array(), *answer = NULL;
+    json_array_foreach(jobs, i, job) {
+        json_array_append_new(list, json_pack("{sI sI ss}", "id", json_int(job, "id"), "token",
+                                              json_int(job, "token"), "outcome", "release"));
     }
+    json_t *question = json_pack("{so}", "outcomes", list);
+    if (question && engine_settle(call->engine, question, &answer, &ignored))
+        json_decref(answer);
+    json_decref(question);
 }
 
 /* Nothing is locked for a client that has gone. */
 bool answer_fetch(struct call *call, struct error *error) {
+    struct exchange *exchange = call->exchange;
     json_t *jobs = NULL;
     time_ms wait = 0;
     json_t *question = without_wait(call, &wait, error);
     bool done = question != NULL;
-    if (done && wait && exchange_gone(call->exchange))
+    exchange->passes = done && wait && exchange_gone(exchange);
+    if (exchange->passes)
         jobs = json_array();
     else
         done = done && engine_fetch(call->engine, question, &jobs, error);
-    if (done)
-        wait_or_wake(call->exchange, question, json_array_size(jobs), wait);
+    if (done && !json_array_size(jobs))
+        done = park(exchange, question, wait, error);
+    else if (done && wait && exchange_gone(exchange))
+        give_back(call, jobs);
     json_decref(question);
     return done && call_answer(call, 200, json_pack("{so}", "jobs", jobs), error);
 }
@@ -180,7 +199,6 @@ static bool settle(struct call *call, const json_t *question, json_t **answer,
     json_t *asked = settlement(call, question, error);
     bool done = asked && engine_settle(call->engine, asked, answer, error);
     json_decref(asked);
-    call->exchange->wakes_any = done;
     return done;
 }
 

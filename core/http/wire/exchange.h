@@ -73,11 +73,10 @@ struct exchange {
                             stops, unless a ring for one of `topics` has it asked again before;
                             0: it is written now */
     json_t *topics;      /* an array of texts; the exchange's */
+    char *wants;         /* with topics: what is asked for; malloc'ed. Those who ask for the same
+                            may be asked one for the other */
     bool looks;          /* it is asked again each second, whatever rings */
-
-    /* ---- and what waits goes on ---- */
-    json_t *wakes;  /* an array of topics that may have jobs now, one for each; the exchange's */
-    bool wakes_any; /* any topic may */
+    bool passes;         /* its client has gone: another one is asked for its topics */
 };
 
 /* The value of a header, whose name is given in lower case; NULL: it did not come. */

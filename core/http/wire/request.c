@@ -54,7 +54,7 @@ void request_free(struct request *request) {
     free(request->exchange.etag);
     stream_leave(request->exchange.stream);
     json_decref(request->exchange.topics);
-    json_decref(request->exchange.wakes);
+    free(request->exchange.wants);
     text_clear(&request->body);
     free(request);
 }

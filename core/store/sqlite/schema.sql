@@ -161,8 +161,9 @@ CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 
   debt INT NOT NULL DEFAULT 0, -- 1: it has left rows of jobs behind, and knows which
   pid INT, version TEXT,       -- its process, and the version of its program
   boot TEXT, lease_boot INT,   -- of its machine, and the lease in ms since that boot
-  kind INT NOT NULL DEFAULT 0, -- 1: a worker outside, which has neither a lease nor a byte in the gate
-  topics TEXT) STRICT;         -- those that such a worker has asked for: JSON
+  kind INT NOT NULL DEFAULT 0, -- 1: a worker outside, which has neither a lease nor a byte in the gate;
+                               -- 2: a program that takes nothing, and is told of work of its topics
+  topics TEXT) STRICT;         -- those that either has asked for: JSON
 CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
 CREATE TABLE registration(
   executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;

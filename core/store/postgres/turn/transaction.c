@@ -418,6 +418,9 @@ bool postgres_look(struct store *store, struct error *error) {
     return false;
 }
 
+/* A program that listens waits for the end: a notification stands behind its answer. */
 void postgres_look_end(struct store *store) {
     abandon(store);
+    if (store->self.listens)
+        session_return(&postgres_of(store)->session);
 }

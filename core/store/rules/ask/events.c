@@ -188,7 +188,8 @@ static bool has(const json_t *list, int64_t id) {
 static json_t *executors_live(struct events_look *look, struct error *error) {
     json_t *list = json_array();
     struct row *row = db_query(&look->store->db, error,
-                               "SELECT id, name FROM executor WHERE state=1 ORDER BY id LIMIT ?1",
+                               "SELECT id, name FROM executor WHERE state=1 AND kind<>2"
+                               " ORDER BY id LIMIT ?1",
                                "n", (int)EXECUTORS_MOST);
     enum answer step = NO;
     bool done = list != NULL;

@@ -154,7 +154,7 @@ static bool executor_list_read(struct executor_list *executors, struct store *st
         " categories, aware, settings, draining,"
         " (SELECT count(*) FROM locks WHERE owner=executor.id), pid, version,"
         " CASE WHEN boot=?2 THEN lease_boot END, kind, topics"
-        " FROM executor WHERE state<>0 OR ?1<>0 ORDER BY id",
+        " FROM executor WHERE (state<>0 OR ?1<>0) AND kind<>2 ORDER BY id",
         "nt", (int)all, store_boot(store));
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)

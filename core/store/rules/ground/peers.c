@@ -12,20 +12,25 @@ void peers_clear(struct peers *peers) {
         json_decref(peers->list[i].categories);
         json_decref(peers->list[i].handlers);
         json_decref(peers->list[i].processes);
+        json_decref(peers->list[i].topics);
     }
     free(peers->list);
     *peers = (struct peers){0};
 }
 
-/* The names in { "handlers": [name, …] } as the keys of an object, to be found quickly. */
-static json_t *peers_names(const json_t *given, const char *key) {
-    json_t *names = json_object_get(given, key), *name;
-    json_t *handlers = json_is_array(names) ? json_object() : NULL;
+/* An array of names as the keys of an object, to be found quickly. NULL: it is none. */
+static json_t *peers_names(json_t *names) {
+    json_t *found = json_is_array(names) ? json_object() : NULL, *name;
     size_t i;
     json_array_foreach(names, i, name)
-        if (handlers && json_is_string(name))
-            json_object_set_new(handlers, json_string_value(name), json_null());
-    return handlers;
+        if (found && json_is_string(name))
+            json_object_set_new(found, json_string_value(name), json_null());
+    return found;
+}
+
+static json_t *peers_json(struct row *row, int column, const char *what) {
+    const char *text = row_text(row, column);
+    return text ? json_read(text, strlen(text), what, NULL) : NULL;
 }
 
 static bool peers_add(struct peers *peers, struct row *row) {
@@ -33,8 +38,7 @@ static bool peers_add(struct peers *peers, struct row *row) {
     if (!list)
         return false;
     peers->list = list;
-    const char *categories = row_text(row, 5), *settings = row_text(row, 6);
-    json_t *given = settings ? json_read(settings, strlen(settings), "settings", NULL) : NULL;
+    json_t *given = peers_json(row, 6, "settings"), *topics = peers_json(row, 10, "topics");
     list[peers->count++] = (struct peer){
         .id = row_int(row, 0),
         .lease = row_int(row, 1),
@@ -42,13 +46,15 @@ static bool peers_add(struct peers *peers, struct row *row) {
         .state = (enum executor_state)row_int32(row, 2),
         .priority_min = row_int(row, 3),
         .priority_max = row_int(row, 4),
-        .categories =
-            categories ? json_read(categories, strlen(categories), "categories", NULL) : NULL,
-        .handlers = peers_names(given, "handlers"),
-        .processes = peers_names(given, "processes"),
+        .categories = peers_json(row, 5, "categories"),
+        .handlers = peers_names(json_object_get(given, "handlers")),
+        .processes = peers_names(json_object_get(given, "processes")),
         .draining = row_int32(row, 7) != 0,
+        .listens = row_int32(row, 9) != 0,
+        .topics = peers_names(topics),
     };
     json_decref(given);
+    json_decref(topics);
     return true;
 }
 
@@ -71,8 +77,8 @@ bool peers_refresh(struct store *store, struct error *error) {
         db_query(&store->db, error,
                  "SELECT id, lease, state, coalesce(range_min, -9223372036854775807 - 1),"
                  " coalesce(range_max, 9223372036854775807), categories, settings, draining,"
-                 " CASE WHEN boot=?2 THEN lease_boot END FROM executor"
-                 " WHERE state<>0 AND id<>?1 AND kind=0", /* a worker outside is no process */
+                 " CASE WHEN boot=?2 THEN lease_boot END, kind, topics FROM executor"
+                 " WHERE state<>0 AND id<>?1 AND kind<>1", /* a worker outside is no process */
                  "it", store->self.id, store_boot(store));
     enum answer step = rows && self_refresh(store, error) ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
@@ -92,6 +98,7 @@ void ring_note(struct ring *ring, int64_t stream, int64_t priority) {
                 ring->list[i].priority_min = priority;
             if (priority > ring->list[i].priority_max)
                 ring->list[i].priority_max = priority;
+            ring->list[i].later = false;
             return;
         }
     if (ring->count == RING_STREAMS) {
@@ -99,22 +106,41 @@ void ring_note(struct ring *ring, int64_t stream, int64_t priority) {
         return;
     }
     ring->list[ring->count].stream = stream;
+    ring->list[ring->count].later = false;
     ring->list[ring->count].priority_min = priority;
     ring->list[ring->count++].priority_max = priority;
 }
 
+void ring_note_until(struct ring *ring, int64_t stream) {
+    const int count = ring->count;
+    for (int i = 0; i < count; i++)
+        if (ring->list[i].stream == stream)
+            return;
+    ring_note(ring, stream, INT64_MIN);
+    if (ring->count > count)
+        ring->list[count].later = true;
+}
+
+static bool hears_of(const struct peer *peer, const struct catalog_stream *stream) {
+    return stream->topic && json_object_get(peer->topics, stream->topic);
+}
+
+/* True if the i-th stream of the ring concerns the peer. */
+static bool peer_wants_stream(const struct store *store, const struct peer *peer, int i) {
+    const struct ring *ring = &store->ring;
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, ring->list[i].stream);
+    if (!stream || peer->listens)
+        return stream && hears_of(peer, stream);
+    return !ring->list[i].later && ring->list[i].priority_min <= peer->priority_max &&
+           ring->list[i].priority_max >= peer->priority_min &&
+           (stream->definition->reserved || serves_category(peer->categories, stream->category));
+}
+
 static bool peer_wants(const struct store *store, const struct peer *peer) {
-    if (store->ring.everybody)
-        return true;
-    for (int i = 0; i < store->ring.count; i++) {
-        const struct catalog_stream *stream =
-            catalog_stream(&store->catalog, store->ring.list[i].stream);
-        if (stream && store->ring.list[i].priority_min <= peer->priority_max &&
-            store->ring.list[i].priority_max >= peer->priority_min &&
-            (stream->definition->reserved || serves_category(peer->categories, stream->category)))
-            return true;
-    }
-    return false;
+    bool wants = store->ring.everybody;
+    for (int i = 0; !wants && i < store->ring.count; i++)
+        wants = peer_wants_stream(store, peer, i);
+    return wants;
 }
 
 static void ring_others(struct store *store) {
@@ -161,7 +187,7 @@ time_ms peer_spared(const struct store *store, const struct peer *peer, time_ms 
 }
 
 static bool peer_works(const struct peer *peer, time_ms now) {
-    return peer->state == EXECUTOR_LIVE && !peer->draining &&
+    return peer->state == EXECUTOR_LIVE && !peer->draining && !peer->listens &&
            lease_left(peer->lease, peer->lease_boot, now) > 0;
 }
 

@@ -17,6 +17,8 @@ struct peer {
     time_ms lease_boot; /* since the present boot; TIME_NONE: of another one, or not known */
     enum executor_state state;
     bool draining;      /* it takes nothing more */
+    bool listens;       /* it takes nothing at all: it is told of work of its topics */
+    json_t *topics;     /* an object with their names */
     json_t *categories; /* NULL: all */
     json_t *handlers;   /* an object with their names; NULL: not published */
     json_t *processes;  /* the same of the keys of processes */
@@ -36,6 +38,7 @@ struct ring {
     int count;
     struct {
         int64_t stream, priority_min, priority_max;
+        bool later; /* a lock of it ends by itself: for those alone who listen */
     } list[RING_STREAMS];
 };
 
@@ -51,6 +54,8 @@ time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now);
 time_ms peer_spared(const struct store *store, const struct peer *peer, time_ms now);
 
 void ring_note(struct ring *ring, int64_t stream, int64_t priority);
+/* A job of the stream was locked, and may be taken over once its time has passed. */
+void ring_note_until(struct ring *ring, int64_t stream);
 /* A rollback forgets them, and the lease. */
 extern const struct txn_hook fleet_hook;
 /* After the commit those are notified whom it concerns. */

@@ -58,6 +58,7 @@ struct self {
     bool steady;                   /* time passes by itself: its clock is the system's */
     bool draining;                 /* it takes nothing more */
     bool remote;                   /* a worker outside: its locks end at lease_until */
+    bool listens;                  /* it takes nothing: see store_listen */
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
 

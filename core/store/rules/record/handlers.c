@@ -49,7 +49,7 @@ static bool handlers_served(const struct store *store, const struct acquire *ser
         return true;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
-        if (peer->state == EXECUTOR_LIVE &&
+        if (peer->state == EXECUTOR_LIVE && !peer->listens &&
             (!peer->handlers || json_object_get(peer->handlers, name)))
             return true;
     }

@@ -112,6 +112,7 @@ static bool taken_until(struct store *store, const struct fetch *fetch, struct j
     const time_ms until = now + (wanted ? wanted->lock : fetch->lock);
     const bool other = until != job->until;
     job->until = job->lock_expiration = until;
+    ring_note_until(&store->ring, job->stream);
     return (!other || place_extend(store, job->id, job->token, until, error)) &&
            (!job->lane_id || place_hold_on(store, job->lane_id, job->token, until, error));
 }

@@ -229,7 +229,7 @@ bool sqlite_checkpoint(struct store *store, int pages, struct error *error) {
     if (!sqlite_of(store)->checkpointer &&
         !gate_take(&sqlite_of(store)->gate, GATE_CHECKPOINTER, true))
         return true;
-    if (store->self.id)
+    if (store->self.id && !store->self.listens)
         sqlite_of(store)->checkpointer = true;
     bool done = true;
     if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true))

@@ -1,0 +1,76 @@
+/* listener.c - programs that are told of work of some topics and take none (rules §24). Each has a
+ * row among the executors, of a kind of its own, and the proof that it lives. It has no lease, as
+ * it has nothing that could be taken from it. */
+#include "base/json.h"
+#include "store/outside.h"
+#include "store/rules/ground/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Where no executor runs nobody else sees that they have gone. */
+static bool dead_removed(struct store *store, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < store->peers.count; i++) {
+        const struct peer *peer = &store->peers.list[i];
+        if (!peer->listens || !store->engine->has_died(store, peer->id))
+            continue;
+        done = store->engine->reaped(store, peer->id) &&
+               db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", peer->id,
+                      (int)EXECUTOR_GONE);
+    }
+    return done;
+}
+
+static bool listener_insert(struct store *store, const char *name, const char *topics, time_ms now,
+                            int64_t *id, struct error *error) {
+    return db_value(&store->db, error, id,
+                    "INSERT INTO executor(name, started, lease, seen, aware, state, kind, topics,"
+                    " pid, version) VALUES(?1, ?2, ?3, ?2, 0, ?4, 2, ?5, ?6, ?7) RETURNING id",
+                    "tiintnt", name, now, TIME_NEVER, (int)EXECUTOR_LIVE, topics, (int)getpid(),
+                    MOONSHIFT_VERSION) == YES;
+}
+
+static bool listener_join(struct store *store, const char *name, const char *topics, time_ms now,
+                          struct error *error) {
+    int64_t id = 0;
+    if (!store_begin(store, STORE_COMMAND, error))
+        return false;
+    bool done = dead_removed(store, error) &&
+                listener_insert(store, name, topics, now, &id, error) &&
+                store->engine->enter(store, id, 0, error);
+    store->meta.executors++;
+    if (!unit_end(store, true, done, error)) {
+        store->engine->quit(store, id);
+        return false;
+    }
+    store->self = (struct self){.id = id,
+                                .lease = TIME_NEVER,
+                                .lease_until = TIME_NEVER,
+                                .now = now,
+                                .steady = true,
+                                .listens = true};
+    snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", name, (long long)id);
+    return store->engine->entered(store, error);
+}
+
+static bool listener_change(struct store *store, const char *topics, struct error *error) {
+    if (!store_begin(store, STORE_COMMAND, error))
+        return false;
+    store->meta.executors++;
+    return unit_end(store, true,
+                    db_run(&store->db, error, "UPDATE executor SET topics=?2 WHERE id=?1", "it",
+                           store->self.id, topics),
+                    error);
+}
+
+bool store_listen(struct store *store, const char *name, const json_t *topics, time_ms now,
+                  struct error *error) {
+    char *text = json_write(topics, NULL);
+    bool done = text || error_no_memory(error);
+    if (done)
+        done = store->self.id ? listener_change(store, text, error)
+                              : listener_join(store, name, text, now, error);
+    free(text);
+    return done;
+}
