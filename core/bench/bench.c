@@ -62,11 +62,12 @@ static bool all_phases(struct bench *bench, struct error *error) {
     return true;
 }
 
-static bool measure(struct bench *bench, struct error *error) {
+static bool measure(struct bench *bench, bool (*run)(struct bench *bench, struct error *error),
+                    struct error *error) {
     struct meter from = meter_read();
     if (!put_asked(bench->report, bench->options))
         return error_no_memory(error);
-    if (!all_phases(bench, error))
+    if (!run(bench, error))
         return false;
     struct meter used = meter_since(&from);
     return (json_put(bench->report, "peak_kb", json_integer(used.peak)) &&
@@ -74,16 +75,23 @@ static bool measure(struct bench *bench, struct error *error) {
            error_no_memory(error);
 }
 
-json_t *bench_run(const struct bench_options *options, struct error *error) {
+static json_t *report(const struct bench_options *options,
+                      bool (*run)(struct bench *bench, struct error *error), struct error *error) {
     struct bench bench = {.options = options, .random = 12345};
-    if (!check(options->only, error))
-        return NULL;
     log_configure(LOG_LOGFMT, LOG_WARN);
     bench.report = json_object();
     bool fine = bench.report ? store_writes_start(options->sync, error) &&
                                    place_make(&bench.place, options->directory, error) &&
-                                   measure(&bench, error)
+                                   measure(&bench, run, error)
                              : error_no_memory(error);
     place_clear(&bench.place);
     return json_kept(bench.report, fine);
+}
+
+json_t *bench_run(const struct bench_options *options, struct error *error) {
+    return check(options->only, error) ? report(options, all_phases, error) : NULL;
+}
+
+json_t *bench_http(const struct bench_options *options, struct error *error) {
+    return report(options, phase_http, error);
 }

@@ -31,6 +31,10 @@ bool bench_wants(const char *only, const char *name);
  * twice. INT and TERM end it with ERROR_INTERRUPTED; nothing stays behind either way. */
 json_t *bench_run(const struct bench_options *options, struct error *error);
 
+/* What the network face reaches, and beside it what the same run reaches without one: an object of
+ * figures as bench_run has it. */
+json_t *bench_http(const struct bench_options *options, struct error *error);
+
 /* What jobs of each kind of work cost: { work: [{ kind, what, … }] }. */
 json_t *bench_work(const struct bench_options *options, struct error *error);
 

@@ -26,6 +26,10 @@ bool phase_latency(struct bench *bench, struct error *error);
 /* What an executor takes that has nothing to do, as a user starts it. */
 bool phase_idle(struct bench *bench, struct error *error);
 
+/* The network face: jobs created one by one over many connections, and jobs that workers outside
+ * fetch and settle; with phase_clients and phase_drain, to which they are compared. */
+bool phase_http(struct bench *bench, struct error *error);
+
 /* ---- lists of kinds (kinds.lua, processes.lua) ---- */
 
 /* Puts what was asked for into the report. */

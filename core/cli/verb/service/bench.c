@@ -29,6 +29,7 @@ static const struct flag bench_flags[] = {
     {"--scale", "[ROWS,…]", "instead: an acquisition beside so many rows (10000 to 10000000)"},
     {"--work", NULL, "instead: jobs of many kinds, each beside a no-op"},
     {"--processes", NULL, "instead: instances of processes of several kinds"},
+    {"--http", NULL, "instead: the network face, beside the same work without it"},
     {"--only", "NAME,…",
      "idle, clients, latency, from, drain, chains, life, workers; or kinds (all)"},
     {"--sync", "SPAN", "each sync takes so much longer (5ms): a slower disk"},
@@ -124,6 +125,11 @@ static const struct line {
     {"latency_process_max_ms", "from another process, longest", "ms"},
     {"workers_speedup", "two workers against one", "times as fast, 1 ms of CPU a job"},
     {"workers_ceiling", "two processes against one", "times as fast, without an executor"},
+    {"http_create_per_second", "enqueue over HTTP", "jobs/s, 64 connections, one a call"},
+    {"http_create_ratio", "against 16 processes", "times as fast"},
+    {"http_jobs_per_sync", "jobs by sync over HTTP", "jobs"},
+    {"external_per_second", "work over HTTP", "jobs/s, 16 workers, ten a call"},
+    {"external_ratio", "against the drain", "times as fast"},
     {"cpu_seconds_per_10000", "CPU, draining", "s per 10 000 jobs"},
     {"server_cpu_seconds_per_10000", "CPU of the server, draining", "s per 10 000 jobs"},
     {"commits_per_10000", "commits, draining", "per 10 000 jobs"},
@@ -261,12 +267,12 @@ static bool processes_print(const json_t *report, struct error *error) {
 
 /* ---- the verb ---- */
 
-enum measured { PHASES, SCALE, WORK, PROCESSES };
+enum measured { PHASES, SCALE, WORK, PROCESSES, HTTP };
 
 static bool measured_read(const struct flags *flags, enum measured *measured, struct error *error) {
-    static const char *const names[] = {NULL, "--scale", "--work", "--processes"};
+    static const char *const names[] = {NULL, "--scale", "--work", "--processes", "--http"};
     *measured = PHASES;
-    for (int i = SCALE; i <= PROCESSES; i++) {
+    for (int i = SCALE; i <= HTTP; i++) {
         if (!flags_has(flags, names[i]))
             continue;
         if (*measured != PHASES)
@@ -300,6 +306,8 @@ static json_t *measure(enum measured measured, const struct bench_options *optio
         return bench_work(options, error);
     case PROCESSES:
         return bench_processes(options, error);
+    case HTTP:
+        return bench_http(options, error);
     case PHASES:
         break;
     }
@@ -311,7 +319,8 @@ static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct er
                                   struct error *error) = {[PHASES] = report_print,
                                                           [SCALE] = scale_print,
                                                           [WORK] = work_print,
-                                                          [PROCESSES] = processes_print};
+                                                          [PROCESSES] = processes_print,
+                                                          [HTTP] = report_print};
     struct bench_options options;
     struct progress progress = {.on = cli->interactive};
     enum measured measured;
