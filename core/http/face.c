@@ -5,6 +5,7 @@
 #include "http/api/creation.h"
 #include "http/api/hook.h"
 #include "http/api/service.h"
+#include "http/api/work.h"
 #include "http/crew.h"
 #include "http/door.h"
 #include "http/events.h"
@@ -189,14 +190,17 @@ static void hand_back(struct face *face, struct exchange *exchange) {
     door_answer(face->door, exchange);
 }
 
-/* A creation goes on in another crew, all else is answered. */
+/* What the clerk writes, or walkers complete, goes on there; all else is answered. */
 static void hand_on(struct face *face, struct exchange *exchange) {
     static const struct error none = {ERROR_UNAVAILABLE, "the system gives no thread"};
     const enum creation_step step = creation_step(exchange);
+    const bool goes_on = step != CREATION_ANSWERED || exchange->work;
     struct crew *next = step == CREATION_READ ? face->walkers : face->clerk;
-    if (step != CREATION_ANSWERED && crew_ask(next, exchange))
+    if (goes_on && crew_ask(next, exchange))
         return;
-    if (step != CREATION_ANSWERED)
+    if (exchange->work)
+        work_give_up(exchange, &none);
+    else if (goes_on)
         creation_give_up(exchange, &none);
     hand_back(face, exchange);
 }
@@ -205,6 +209,8 @@ static void work_one(struct face *face, struct engine *engine, struct exchange *
                      const struct error *error) {
     if (!engine && exchange->new_jobs)
         creation_give_up(exchange, error);
+    else if (exchange->work)
+        work_give_up(exchange, error);
     else if (exchange->new_jobs)
         creation_go_on(engine, exchange);
     else if (probe_of(exchange) == PROBE_READY)
@@ -224,32 +230,52 @@ static void work(void *arg, struct engine *engine, struct exchange *exchange,
     errand_send(face);
 }
 
+/* What the clerk writes: of each kind all in one transaction. */
+struct written {
+    struct exchange *creations, **creations_end;
+    struct exchange *work, **work_end;
+};
+
+static bool is_complete(const struct exchange *exchange) {
+    return exchange->work || creation_step(exchange) == CREATION_COMPLETE;
+}
+
+static void written_add(struct written *written, struct exchange *exchange) {
+    struct exchange ***end = exchange->work ? &written->work_end : &written->creations_end;
+    **end = exchange;
+    *end = &exchange->next;
+    exchange->next = NULL;
+}
+
+static void hand_back_all(struct face *face, struct exchange *list) {
+    for (struct exchange *next; list; list = next) {
+        next = list->next;
+        hand_back(face, list);
+    }
+}
+
 /* In the clerk's thread: all that is asked. What is complete is written together. */
 static void clerk_work(void *arg, struct engine *engine, struct exchange *list,
                        const struct error *error) {
     struct face *face = arg;
-    struct exchange *complete = NULL, **end = &complete;
+    struct written written = {.creations_end = &written.creations, .work_end = &written.work};
     for (struct exchange *one = list, *next; one; one = next) {
         next = one->next;
         if (!one->method) {
             errand_do(face, engine, one);
             continue;
         }
-        if (creation_step(one) != CREATION_COMPLETE || !engine)
+        if (!is_complete(one) || !engine)
             work_one(face, engine, one, error);
-        if (creation_step(one) != CREATION_COMPLETE) {
+        if (is_complete(one))
+            written_add(&written, one);
+        else
             hand_on(face, one);
-            continue;
-        }
-        *end = one;
-        end = &one->next;
-        *end = NULL;
     }
-    creations_write(&face->room, engine, complete);
-    for (struct exchange *next; complete; complete = next) {
-        next = complete->next;
-        hand_back(face, complete);
-    }
+    creations_write(&face->room, engine, written.creations);
+    hand_back_all(face, written.creations);
+    work_write(engine, written.work);
+    hand_back_all(face, written.work);
     errand_send(face);
 }
 

@@ -1,4 +1,5 @@
 #include "engine/process/settle_list.h"
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "engine/fetch.h"
 #include "engine/process/handed_back.h"
@@ -6,15 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct handing {
-    struct engine *engine;
-    const char *worker; /* NULL: any */
-    struct handed_back *list;
-    size_t count;
-    const json_t *next; /* what is fetched with it; NULL: nothing */
-    struct fetch wanted;
-    json_t *jobs; /* out: those */
-};
+enum { TOGETHER_MOST = 4096 }; /* outcomes of one transaction, but for the last settlement of it */
 
 static bool lost(struct handed_back *one) {
     return error_set(&one->refused, ERROR_CONFLICT,
@@ -22,19 +15,19 @@ static bool lost(struct handed_back *one) {
                      (long long)one->id);
 }
 
-static bool read_list(struct handing *handing, const json_t *list, struct error *error) {
+static bool read_list(struct settlement *asked, const json_t *list, struct error *error) {
     size_t i;
     const json_t *entry;
     bool none = json_is_object(list) && !json_object_size(list); /* an empty table of Lua */
     if ((!json_is_array(list) && !none) || json_array_size(list) > SETTLE_MAX)
         return json_refuse("outcomes", list, "a list of at most 1000", error);
-    handing->count = json_array_size(list);
-    handing->list = calloc(handing->count + 1, sizeof *handing->list);
-    if (!handing->list)
+    asked->count = json_array_size(list);
+    asked->list = calloc(asked->count + 1, sizeof *asked->list);
+    if (!asked->list)
         return error_no_memory(error);
     size_t created = 0;
     json_array_foreach(list, i, entry) {
-        if (!handed_back_read(&handing->list[i], entry, i + 1, error))
+        if (!handed_back_read(&asked->list[i], entry, i + 1, error))
             return false;
         created += json_array_size(json_object_get(entry, "create"));
     }
@@ -43,7 +36,15 @@ static bool read_list(struct handing *handing, const json_t *list, struct error 
                      created, SETTLE_MAX);
 }
 
-static bool read_question(struct handing *handing, const json_t *question, struct error *error) {
+static bool read_fetch(struct settlement *asked, struct engine *engine, const json_t *question,
+                       struct error *error) {
+    asked->wanted = calloc(1, sizeof *asked->wanted);
+    return asked->wanted ? fetch_read(asked->wanted, engine, question, error)
+                         : error_no_memory(error);
+}
+
+static bool read_question(struct settlement *asked, struct engine *engine, struct error *error) {
+    const json_t *question = asked->question;
     static const char *const keys[] = {"outcomes", "worker", "fetch", NULL};
     const char *key;
     json_t *value;
@@ -52,84 +53,86 @@ static bool read_question(struct handing *handing, const json_t *question, struc
             return error_unknown(error, ERROR_INVALID, "unknown key", key, keys, "expected");
     }
     const json_t *worker = json_object_get(question, "worker");
-    handing->worker = json_string_value(worker);
-    if (worker && !json_is_null(worker) && !handing->worker)
+    asked->worker = json_string_value(worker);
+    if (worker && !json_is_null(worker) && !asked->worker)
         return json_refuse("worker", worker, "a text", error);
-    handing->next = json_object_get(question, "fetch");
-    return read_list(handing, json_object_get(question, "outcomes"), error) &&
-           (!handing->next || json_is_null(handing->next) ||
-            fetch_read(&handing->wanted, handing->engine, handing->next, error));
+    const json_t *fetch = json_object_get(question, "fetch");
+    return read_list(asked, json_object_get(question, "outcomes"), error) &&
+           (!fetch || json_is_null(fetch) || read_fetch(asked, engine, fetch, error));
 }
 
 /* The job that one is about; NO: its lock is lost. */
-static enum answer fetched(struct handing *handing, const struct handed_back *one, struct job **job,
-                           struct error *error) {
-    struct store *store = handing->engine->store;
+static enum answer fetched(const struct settlement *asked, struct store *store,
+                           const struct handed_back *one, struct job **job, struct error *error) {
     bool own = false;
     if (!store_look(store, &own, error))
         return FAILED;
-    enum answer held = store_fetched(store, handing->worker, one->id, one->token, job, error);
+    enum answer held = store_fetched(store, asked->worker, one->id, one->token, job, error);
     store_look_end(store, own);
     return held;
 }
 
-static bool make(struct handing *handing, struct handed_back *one, struct error *error) {
+static bool make(const struct settlement *asked, struct engine *engine, struct handed_back *one,
+                 struct error *error) {
     struct job *job = NULL;
-    enum answer held = fetched(handing, one, &job, error);
+    enum answer held = fetched(asked, engine->store, one, &job, error);
     if (held == NO)
         lost(one);
-    return held == NO || (held == YES && handed_back_make(one, handing->engine, job, error));
+    return held == NO || (held == YES && handed_back_make(one, engine, job, error));
 }
 
 /* Entries that name one job twice would end its lock twice: the second one is stale. */
-static bool make_all(struct handing *handing, struct error *error) {
-    for (size_t i = 0; i < handing->count; i++)
-        if (!make(handing, &handing->list[i], error))
+static bool make_all(struct settlement *asked, struct engine *engine, struct error *error) {
+    for (size_t i = 0; i < asked->count; i++)
+        if (!make(asked, engine, &asked->list[i], error))
             return false;
     return true;
 }
 
 /* An earlier one may have ended the instance, or the body of the turn. */
-static bool is_lost(struct handing *handing, const struct handed_back *one) {
+static bool is_lost(const struct settlement *asked, struct engine *engine,
+                    const struct handed_back *one) {
     struct error ignored = {0};
     struct job *job = NULL;
-    enum answer held = fetched(handing, one, &job, &ignored);
+    enum answer held = fetched(asked, engine->store, one, &job, &ignored);
     job_free(job);
     return held == NO;
 }
 
 /* What moves an instance is written by itself. Its failure is told of that entry alone. */
-static void walk_one(struct handing *handing, struct handed_back *one) {
-    bool walked = process_external(handing->engine, one->outcome, one->said, &one->refused);
+static void walk_one(const struct settlement *asked, struct engine *engine,
+                     struct handed_back *one) {
+    bool walked = process_external(engine, one->outcome, one->said, &one->refused);
     if (walked ? one->outcome->settled == SETTLED_STALE
-               : one->refused.code == ERROR_NOT_FOUND && is_lost(handing, one))
+               : one->refused.code == ERROR_NOT_FOUND && is_lost(asked, engine, one))
         lost(one);
     one->over = true;
 }
 
-static void walk_all(struct handing *handing) {
-    for (size_t i = 0; i < handing->count; i++)
-        if (handed_back_walks(&handing->list[i]))
-            walk_one(handing, &handing->list[i]);
+static void walk_all(struct settlement *asked, struct engine *engine) {
+    for (size_t i = 0; i < asked->count; i++)
+        if (handed_back_walks(&asked->list[i]))
+            walk_one(asked, engine, &asked->list[i]);
 }
 
-static bool note(struct handing *handing, const struct handed_back *one, const struct job *job,
+static bool note(struct engine *engine, const struct handed_back *one, const struct job *job,
                  struct error *error) {
-    struct store *store = handing->engine->store;
-    const time_ms now = engine_now(handing->engine);
+    struct store *store = engine->store;
+    const time_ms now = engine_now(engine);
     const struct worker_note note = {one->outcome, one->fraction, json_text(one->said, "text")};
     return one->hand == HAND_EXTEND ? store_extend_outside(store, job, now + one->span, error)
                                     : store_note_outside(store, &note, now, error);
 }
 
 /* Of a job that its worker keeps. */
-static bool go_on(struct handing *handing, struct handed_back *one, struct error *error) {
-    struct store *store = handing->engine->store;
+static bool go_on(const struct settlement *asked, struct engine *engine, struct handed_back *one,
+                  struct error *error) {
+    struct store *store = engine->store;
     struct job *job = NULL;
-    enum answer held = store_fetched(store, handing->worker, one->id, one->token, &job, error);
+    enum answer held = store_fetched(store, asked->worker, one->id, one->token, &job, error);
     if (held == NO)
         lost(one);
-    bool done = held == NO || (held == YES && note(handing, one, job, error));
+    bool done = held == NO || (held == YES && note(engine, one, job, error));
     job_free(job);
     return done;
 }
@@ -140,58 +143,115 @@ static bool settles(const struct handed_back *one) {
 }
 
 /* Puts the outcomes of the transaction into a chain, which the entries still own. */
-static struct outcome *chain(struct handing *handing, struct error **refused) {
+static struct outcome *chain(struct settlement *asked, struct error **refused) {
     struct outcome *first = NULL, **end = &first;
-    for (size_t i = 0; i < handing->count; i++) {
-        if (!settles(&handing->list[i]))
+    for (size_t i = 0; i < asked->count; i++) {
+        if (!settles(&asked->list[i]))
             continue;
-        *refused++ = &handing->list[i].refused;
-        *end = handing->list[i].outcome;
+        *refused++ = &asked->list[i].refused;
+        *end = asked->list[i].outcome;
         end = &(*end)->next;
     }
     *end = NULL;
     return first;
 }
 
-static void unchain(struct handing *handing) {
-    for (size_t i = 0; i < handing->count; i++)
-        if (handing->list[i].outcome)
-            handing->list[i].outcome->next = NULL;
+static void unchain(struct settlement *asked) {
+    for (size_t i = 0; i < asked->count; i++)
+        if (asked->list[i].outcome)
+            asked->list[i].outcome->next = NULL;
 }
 
-static bool settle_all(struct handing *handing, struct error *error) {
-    struct error **refused = calloc(handing->count + 1, sizeof *refused);
+static bool settle_all(struct settlement *asked, struct engine *engine, struct error *error) {
+    struct error **refused = calloc(asked->count + 1, sizeof *refused);
     if (!refused)
         return error_no_memory(error);
-    struct outcome *outcomes = chain(handing, refused);
-    bool done = !outcomes || store_settle_outside(handing->engine->store, outcomes, refused,
-                                                  engine_now(handing->engine), error);
-    unchain(handing);
+    struct outcome *outcomes = chain(asked, refused);
+    bool done = !outcomes ||
+                store_settle_outside(engine->store, outcomes, refused, engine_now(engine), error);
+    unchain(asked);
     free(refused);
     return done;
 }
 
-static bool write_all(struct handing *handing, struct error *error) {
-    struct engine *engine = handing->engine;
-    bool done = settle_all(handing, error);
-    for (size_t i = 0; done && i < handing->count; i++)
-        if (handed_back_goes_on(&handing->list[i]) && !handing->list[i].refused.code)
-            done = go_on(handing, &handing->list[i], error);
-    return done &&
-           (!handing->wanted.worker || fetch_take(engine, &handing->wanted, &handing->jobs, error));
+static bool settle_one(struct settlement *asked, struct engine *engine, struct error *error) {
+    if (asked->who)
+        engine_act_as(engine, asked->who[0] ? asked->who : NULL);
+    bool done = settle_all(asked, engine, error);
+    for (size_t i = 0; done && i < asked->count; i++)
+        if (handed_back_goes_on(&asked->list[i]) && !asked->list[i].refused.code)
+            done = go_on(asked, engine, &asked->list[i], error);
+    return done;
 }
 
-/* All that is left in one transaction. */
-static bool write(struct handing *handing, struct error *error) {
-    if (!store_begin(handing->engine->store, STORE_TURN, error) ||
-        !engine_end(handing->engine, write_all(handing, error), error))
-        return false;
-    for (size_t i = 0; i < handing->count; i++) {
-        struct handed_back *one = &handing->list[i];
+static bool fetch_one(struct settlement *asked, struct engine *engine, struct error *error) {
+    return !asked->wanted || fetch_take(engine, asked->wanted, &asked->jobs, error);
+}
+
+/* What one settles the others may fetch. */
+static bool write_all(struct settlement *list, const struct settlement *end, struct engine *engine,
+                      struct error *error) {
+    bool done = true;
+    for (struct settlement *one = list; done && one != end; one = one->next)
+        done = settle_one(one, engine, error);
+    for (struct settlement *one = list; done && one != end; one = one->next)
+        done = fetch_one(one, engine, error);
+    if (list->who)
+        engine_act_as(engine, NULL);
+    return done;
+}
+
+/* It is on the disk. */
+static void written(struct settlement *asked) {
+    asked->fine = true;
+    for (size_t i = 0; i < asked->count; i++) {
+        struct handed_back *one = &asked->list[i];
         if (settles(one) && !one->refused.code && one->outcome->settled == SETTLED_STALE)
             lost(one);
     }
-    return true;
+}
+
+/* As it was read: it may be tried again. */
+static void unwritten(struct settlement *asked, const struct error *error) {
+    asked->error = *error;
+    json_decref(asked->jobs);
+    asked->jobs = NULL;
+    for (size_t i = 0; i < asked->count; i++)
+        if (asked->list[i].outcome && !asked->list[i].over)
+            asked->list[i].refused = (struct error){0};
+}
+
+static bool write_some(struct settlement *list, const struct settlement *end,
+                       struct engine *engine) {
+    struct error error = {0};
+    bool done = store_begin(engine->store, STORE_TURN, &error) &&
+                engine_end(engine, write_all(list, end, engine, &error), &error);
+    CRASH_POINT("work_committed");
+    for (struct settlement *one = list; one != end; one = one->next) {
+        if (done)
+            written(one);
+        else
+            unwritten(one, &error);
+    }
+    return done;
+}
+
+/* The first one that does not go with those before it. */
+static struct settlement *end_of(struct settlement *list) {
+    size_t count = 0;
+    for (; list && count < TOGETHER_MOST; list = list->next)
+        count += list->count + (list->wanted ? (size_t)list->wanted->max : 0);
+    return list;
+}
+
+void settlements_write(struct engine *engine, struct settlement *list) {
+    for (struct settlement *end; list; list = end) {
+        end = end_of(list);
+        if (write_some(list, end, engine) || list->next == end)
+            continue;
+        for (struct settlement *one = list; one != end; one = one->next)
+            write_some(one, one->next, engine);
+    }
 }
 
 /* What became of the jobs that it creates. NULL: no memory. */
@@ -217,33 +277,72 @@ static json_t *verdict(const struct handed_back *one) {
     return json_kept(object, done);
 }
 
-static json_t *verdicts(const struct handing *handing) {
+static json_t *verdicts(const struct settlement *asked) {
     json_t *list = json_array();
     bool done = list != NULL;
-    for (size_t i = 0; done && i < handing->count; i++)
-        done = json_array_append_new(list, verdict(&handing->list[i])) == 0;
+    for (size_t i = 0; done && i < asked->count; i++)
+        done = json_array_append_new(list, verdict(&asked->list[i])) == 0;
     return json_kept(list, done);
+}
+
+static bool read_all(struct settlement *asked, struct engine *engine, struct error *error) {
+    if (!read_question(asked, engine, error) || !make_all(asked, engine, error))
+        return false;
+    walk_all(asked, engine);
+    return store_seen(engine->store, error); /* another connection writes it */
+}
+
+bool settlement_read(struct settlement *asked, struct engine *engine, const json_t *question,
+                     struct error *error) {
+    *asked = (struct settlement){.question = json_incref(json_unchanged(question))};
+    return engine_idle(engine, error) && read_all(asked, engine, error);
+}
+
+bool settlement_read_fetch(struct settlement *asked, struct engine *engine, const json_t *question,
+                           struct error *error) {
+    *asked = (struct settlement){.question = json_incref(json_unchanged(question))};
+    return engine_idle(engine, error) && read_fetch(asked, engine, question, error);
+}
+
+bool settlement_stays(const struct settlement *asked) {
+    bool stays = false;
+    for (size_t i = 0; i < asked->count; i++)
+        stays = stays || (asked->list[i].outcome && asked->list[i].outcome->created);
+    return stays;
+}
+
+json_t *settlement_answer(struct settlement *asked) {
+    json_t *jobs = asked->jobs;
+    asked->jobs = NULL;
+    return json_pack("{so so*}", "outcomes", verdicts(asked), "jobs", jobs);
+}
+
+void settlement_clear(struct settlement *asked) {
+    for (size_t i = 0; asked->list && i < asked->count; i++)
+        handed_back_clear(&asked->list[i]);
+    free(asked->list);
+    json_decref(asked->jobs);
+    if (asked->wanted)
+        fetch_clear(asked->wanted);
+    free(asked->wanted);
+    json_decref(asked->question);
+    *asked = (struct settlement){0};
 }
 
 bool engine_settle(struct engine *engine, const json_t *question, json_t **answer,
                    struct error *error) {
-    struct handing handing = {.engine = engine};
+    struct settlement asked;
     *answer = NULL;
-    bool done = engine_idle(engine, error) && read_question(&handing, question, error);
-    done = done && make_all(&handing, error);
-    if (done)
-        walk_all(&handing);
-    done = done && write(&handing, error);
+    bool done = settlement_read(&asked, engine, question, error);
+    if (done) {
+        settlements_write(engine, &asked);
+        done = asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);
+    }
     done = store_seen(engine->store, error) && done;
     if (done) {
-        *answer = json_pack("{so so*}", "outcomes", verdicts(&handing), "jobs", handing.jobs);
+        *answer = settlement_answer(&asked);
         done = *answer || error_no_memory(error);
-        handing.jobs = NULL;
     }
-    for (size_t i = 0; handing.list && i < handing.count; i++)
-        handed_back_clear(&handing.list[i]);
-    free(handing.list);
-    json_decref(handing.jobs);
-    fetch_clear(&handing.wanted);
+    settlement_clear(&asked);
     return done;
 }

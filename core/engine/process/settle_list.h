@@ -3,6 +3,7 @@
 #define MOONSHIFT_ENGINE_PROCESS_SETTLE_LIST_H
 
 #include "engine/engine.h"
+#include "engine/fetch.h"
 
 enum { SETTLE_MAX = 1000 }; /* outcomes in one call */
 
@@ -18,5 +19,35 @@ enum { SETTLE_MAX = 1000 }; /* outcomes in one call */
  * transaction, with the fetch. */
 bool engine_settle(struct engine *engine, const json_t *question, json_t **answer,
                    struct error *error);
+
+/* What one worker hands back and asks for. A thread reads it, and that one or another one writes it
+ * with those of others in one transaction. */
+struct settlement {
+    struct settlement *next;
+    const char *who;    /* in whose name it is written; "": nobody's; NULL: as the engine acts */
+    bool fine;          /* out: it is on the disk, */
+    struct error error; /* or why not */
+    json_t *jobs;       /* out: what was fetched; NULL: it asks for nothing */
+    /* ---- private ---- */
+    json_t *question;
+    const char *worker; /* NULL: any */
+    struct handed_back *list;
+    size_t count;
+    struct fetch *wanted; /* NULL: nothing */
+};
+
+/* The question of engine_settle: reads it, makes the outcomes, and writes what moves instances. Or
+ * that of engine_fetch. settlement_clear in any case. */
+bool settlement_read(struct settlement *asked, struct engine *engine, const json_t *question,
+                     struct error *error);
+bool settlement_read_fetch(struct settlement *asked, struct engine *engine, const json_t *question,
+                           struct error *error);
+/* True if only the engine that has read it may write it: jobs that it creates go by its folder. */
+bool settlement_stays(const struct settlement *asked);
+/* Writes a list of them, all that goes in one transaction. If that fails each is tried alone. */
+void settlements_write(struct engine *engine, struct settlement *list);
+/* What engine_settle answers, of one that is fine; the caller's. NULL: no memory. */
+json_t *settlement_answer(struct settlement *asked);
+void settlement_clear(struct settlement *asked);
 
 #endif

@@ -2,8 +2,10 @@
 #include "base/json.h"
 #include "engine/fetch.h"
 #include "engine/process/settle_list.h"
+#include "http/api/problem.h"
 #include "http/api/sight.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_TOKEN INT64_MAX /* of no lock */
@@ -109,24 +111,139 @@ static void give_back(struct call *call, const json_t *jobs) {
     json_decref(question);
 }
 
-/* Nothing is locked for a client that has gone. */
-bool answer_fetch(struct call *call, struct error *error) {
+/* The code of a verdict. */
+static enum error_code code_of(const char *name) {
+    int code = ERROR_FAILED;
+    while (code < ERROR_RATE && strcmp(error_code_name((enum error_code)code), name) != 0)
+        code++;
+    return (enum error_code)code;
+}
+
+/* Of one outcome; the answer is taken over. Refused: its own error. */
+static bool verdict_tell(struct call *call, json_t *answer, struct error *error) {
+    json_t *verdict = json_array_get(json_object_get(answer, "outcomes"), 0);
+    const char *code = json_text(verdict, "code");
+    bool done = code ? error_set(error, code_of(code), "%s", json_text(verdict, "message"))
+                     : call_answer(call, 200, json_incref(verdict), error);
+    json_decref(answer);
+    return done;
+}
+
+/* ---- what the clerk writes ---- */
+
+/* What a worker asks for, from its reading to its answer. */
+struct work_asked {
+    struct settlement settlement; /* first */
+    const struct route *route;
+    json_t *question; /* of a fetch, as far as it is in sight; NULL: it is none */
+    time_ms wait;
+    char who[CALLER_WHO_SIZE];
+};
+
+static struct work_asked *work_new(const struct call *call, struct error *error) {
+    struct work_asked *asked = calloc(1, sizeof *asked);
+    if (!asked) {
+        error_no_memory(error);
+        return NULL;
+    }
+    asked->route = call->route;
+    snprintf(asked->who, sizeof asked->who, "%s", call->caller->who);
+    return asked;
+}
+
+static void work_free(struct work_asked *asked) {
+    settlement_clear(&asked->settlement);
+    json_decref(asked->question);
+    free(asked);
+}
+
+/* It has been read: it is written by the clerk, or at once if that cannot do it. */
+static bool go_on(struct call *call, struct work_asked *asked, bool done) {
+    asked->settlement.who = asked->who;
+    if (!done) {
+        work_free(asked);
+        return false;
+    }
+    call->exchange->work = asked;
+    call->exchange->next = NULL;
+    if (settlement_stays(&asked->settlement))
+        work_write(call->engine, call->exchange);
+    return true;
+}
+
+/* A fetch waits if nothing is there, and what comes for a client that has gone is given back. */
+static bool fetch_tell(struct call *call, struct work_asked *asked, struct error *error) {
     struct exchange *exchange = call->exchange;
-    json_t *jobs = NULL;
+    json_t *jobs = asked->settlement.jobs;
+    bool done = json_array_size(jobs) > 0 || park(exchange, asked->question, asked->wait, error);
+    if (json_array_size(jobs) > 0 && asked->wait && exchange_gone(exchange))
+        give_back(call, jobs);
+    return done && call_answer(call, 200, json_pack("{sO}", "jobs", jobs), error);
+}
+
+static bool work_tell(struct call *call, struct work_asked *asked, struct error *error) {
+    if (!asked->settlement.fine)
+        return error_set(error, asked->settlement.error.code, "%s", asked->settlement.error.text);
+    if (asked->question)
+        return fetch_tell(call, asked, error);
+    json_t *answer = settlement_answer(&asked->settlement);
+    return asked->route->key ? verdict_tell(call, answer, error)
+                             : call_answer(call, 200, answer, error);
+}
+
+static void work_end(struct engine *engine, struct exchange *exchange) {
+    struct call call = {.engine = engine, .exchange = exchange};
+    struct work_asked *asked = exchange->work;
+    struct error error = {0};
+    exchange->work = NULL;
+    if (!work_tell(&call, asked, &error))
+        problem_answer(exchange, &error);
+    work_free(asked);
+}
+
+void work_write(struct engine *engine, struct exchange *list) {
+    struct settlement *first = NULL, **end = &first;
+    for (struct exchange *one = list; one; one = one->next) {
+        *end = &one->work->settlement;
+        end = &(*end)->next;
+    }
+    *end = NULL;
+    settlements_write(engine, first);
+    for (; list; list = list->next)
+        work_end(engine, list);
+}
+
+void work_give_up(struct exchange *exchange, const struct error *error) {
+    exchange->work->settlement.error = *error;
+    work_end(NULL, exchange);
+}
+
+/* ---- fetching ---- */
+
+/* Nothing is locked for a client that has gone. */
+static bool leave_be(struct call *call, const json_t *question, time_ms wait, struct error *error) {
+    call->exchange->passes = true;
+    return park(call->exchange, question, wait, error) &&
+           call_answer(call, 200, json_pack("{s[]}", "jobs"), error);
+}
+
+bool answer_fetch(struct call *call, struct error *error) {
     time_ms wait = 0;
     json_t *question = without_wait(call, &wait, error);
-    bool done = question != NULL;
-    exchange->passes = done && wait && exchange_gone(exchange);
-    if (exchange->passes)
-        jobs = json_array();
-    else
-        done = done && engine_fetch(call->engine, question, &jobs, error);
-    if (done && !json_array_size(jobs))
-        done = park(exchange, question, wait, error);
-    else if (done && wait && exchange_gone(exchange))
-        give_back(call, jobs);
-    json_decref(question);
-    return done && call_answer(call, 200, json_pack("{so}", "jobs", jobs), error);
+    if (question && wait && exchange_gone(call->exchange)) {
+        bool left = leave_be(call, question, wait, error);
+        json_decref(question);
+        return left;
+    }
+    struct work_asked *asked = question ? work_new(call, error) : NULL;
+    if (!asked) {
+        json_decref(question);
+        return false;
+    }
+    asked->question = question;
+    asked->wait = wait;
+    return go_on(call, asked,
+                 settlement_read_fetch(&asked->settlement, call->engine, question, error));
 }
 
 /* What a worker creates with an outcome must be in sight of a caller who may create. Without a
@@ -194,42 +311,28 @@ static json_t *settlement(const struct call *call, const json_t *question, struc
     return json_kept(copy, fine);
 }
 
-static bool settle(struct call *call, const json_t *question, json_t **answer,
-                   struct error *error) {
-    json_t *asked = settlement(call, question, error);
-    bool done = asked && engine_settle(call->engine, asked, answer, error);
-    json_decref(asked);
+static bool settle(struct call *call, const json_t *question, struct error *error) {
+    json_t *seen = settlement(call, question, error);
+    struct work_asked *asked = seen ? work_new(call, error) : NULL;
+    bool done =
+        asked && go_on(call, asked, settlement_read(&asked->settlement, call->engine, seen, error));
+    json_decref(seen);
     return done;
 }
 
 bool answer_settle(struct call *call, struct error *error) {
-    json_t *answer = NULL;
-    return settle(call, call->body, &answer, error) && call_answer(call, 200, answer, error);
-}
-
-/* The code of a verdict. */
-static enum error_code code_of(const char *name) {
-    int code = ERROR_FAILED;
-    while (code < ERROR_RATE && strcmp(error_code_name((enum error_code)code), name) != 0)
-        code++;
-    return (enum error_code)code;
+    return settle(call, call->body, error);
 }
 
 bool answer_settle_one(struct call *call, struct error *error) {
-    json_t *entry = json_copy(call->body), *answer = NULL;
+    json_t *entry = json_copy(call->body);
     json_t *worker = json_incref(json_object_get(entry, "worker"));
     json_object_del(entry, "worker");
     bool put = entry && json_put(entry, "id", json_integer(call->place.id)) &&
                json_put_text(entry, "outcome", call->route->key);
     json_t *question = put ? json_pack("{s[O] so*}", "outcomes", entry, "worker", worker) : NULL;
-    bool done = question ? settle(call, question, &answer, error) : error_no_memory(error);
-    json_t *verdict = json_array_get(json_object_get(answer, "outcomes"), 0);
-    const char *code = json_text(verdict, "code");
-    if (done && code)
-        done = error_set(error, code_of(code), "%s", json_text(verdict, "message"));
-    done = done && call_answer(call, 200, json_incref(verdict), error);
+    bool done = question ? settle(call, question, error) : error_no_memory(error);
     json_decref(entry);
     json_decref(question);
-    json_decref(answer);
     return done;
 }

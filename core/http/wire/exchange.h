@@ -67,6 +67,7 @@ struct exchange {
 
     /* ---- or another thread goes on ---- */
     struct new_jobs *new_jobs; /* see api/creation.h; NULL: none is under way */
+    struct work_asked *work;   /* the same of api/work.h: the clerk writes it */
 
     /* ---- or it waits ---- */
     time_ms parks_until; /* clock_monotonic: the answer is written then, or as soon as the face

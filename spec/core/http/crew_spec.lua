@@ -184,6 +184,59 @@ describe("the clerk of the network face", function()
     assert.matches("^201", order[1])
     assert.matches("^500 .*took longer than PT1S", order[2])
   end)
+
+  local function ask(path, body)
+    local text = json.encode(body)
+    return faces.head("POST " .. path, "Content-Type: application/json",
+      "Content-Length: " .. #text) .. text
+  end
+
+  local function outcome(job, given)
+    local one = { id = job.id, token = job.token, outcome = "complete" }
+    for key, value in pairs(given or {}) do
+      one[key] = value
+    end
+    return one
+  end
+
+  it("settles and fetches for many workers in one transaction, and refuses each alone", function()
+    local WORKERS, jobs, requests = 32, {}, {}
+    for i = 1, 2 * WORKERS do
+      jobs[i] = { handler = "topic/ocr", payload = { n = i } }
+    end
+    face:ask(ask("/v1/jobs", jobs))
+    for i = 1, WORKERS do
+      requests[i] = ask("/v1/fetch", { worker = "w" .. i, topics = { "ocr" } })
+    end
+    local before, held, seen = passed("work_committed"), {}, {}
+    for i, answer in ipairs(together(requests)) do
+      held[i] = select(2, answer_of(answer)).jobs[1]
+      assert.is_nil(seen[held[i].id])
+      seen[held[i].id] = i
+    end
+    assert.is_true(passed("work_committed") - before <= 3, passed("work_committed") - before)
+    for i = 1, WORKERS do
+      local given = i == 2 and { token = held[i].token + 100000 }
+        or i == 3 and { create = { { handler = "plain" } } }
+        or i == 4 and { outcome = "extend", lock = "PT1H" }
+      requests[i] = ask("/v1/settle", { outcomes = { outcome(held[i], given) },
+        fetch = { worker = "w" .. i, topics = { "ocr" } } })
+    end
+    before = passed("work_committed")
+    for i, answer in ipairs(together(requests)) do
+      local status, said = answer_of(answer)
+      assert.equal("200", status, answer)
+      assert.equal(i == 2 and "conflict" or nil, said.outcomes[1].code)
+      assert.equal(i == 3 and 1 or nil, said.outcomes[1].created and #said.outcomes[1].created)
+      assert.is_nil(seen[said.jobs[1].id])
+      seen[said.jobs[1].id] = i
+    end
+    assert.is_true(passed("work_committed") - before <= 4, passed("work_committed") - before)
+    assert.same({ "30" }, process.sql(store, "SELECT count(*) FROM ended e JOIN stream s"
+      .. " ON s.id=e.stream WHERE s.topic='ocr' AND e.outcome=1"))
+    assert.same({ "34" }, process.sql(store, "SELECT count(*) FROM locked k JOIN stream s"
+      .. " ON s.id=k.stream WHERE s.topic='ocr'"))
+  end)
 end)
 
 describe("a key over the death of the network face", function()
