@@ -138,7 +138,7 @@ static void answer(struct face *face, struct engine *engine, struct exchange *ex
         return;
     if (hook_is_open(engine, exchange)) {
         snprintf(caller.who, sizeof caller.who, "hook");
-        service_answer(engine, &caller, exchange);
+        service_answer(engine, &caller, face->figures, exchange);
         return;
     }
     enum caller_verdict verdict = callers_find(face->callers, engine, exchange, &caller, &error);
