@@ -1,6 +1,7 @@
 #include "store/postgres/turn/timeline.h"
 #include "base/log.h"
 #include "store/postgres/db/connection.h"
+#include "store/postgres/turn/lock_page.h"
 #include "store/postgres/turn/transaction.h"
 #include "store/postgres/turn/turn.h"
 #include "store/rules/job/locks.h"
@@ -117,7 +118,7 @@ static bool drop_all(struct store *store, time_ms now, struct error *error) {
     const int64_t lost = postgres_of(store)->timeline.lost;
     snprintf(entity, sizeof entity, "executor %s", store->self.owner);
     store->meta.cuts++;
-    if (store->self.id && !locks_free(store, &all, error))
+    if (store->self.id && (!lock_page_none(store, error) || !locks_free(store, &all, error)))
         return false;
     return !lost || operation_write(store, "lose_commits", store->self.id ? entity : "program",
                                     (int)lost, NULL, NULL, now, error);

@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/job/tally.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/places.h"
@@ -18,6 +19,7 @@ enum { WANTED = 1000 }; /* rows that are asked for at once */
 struct pair { /* a job and its token, or a lane and its token */
     int64_t id, token;
     bool begun; /* the job is a suspect whose start was written */
+    bool goes;  /* its row alone says where it goes */
 };
 
 /* All rows of a statement, so that their tables may be changed meanwhile. -1: error. */
@@ -34,7 +36,8 @@ static int64_t locks_pairs(struct store *store, struct row *rows, struct pair **
             return -1;
         }
         *pairs = list;
-        list[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1), row_int32(rows, 2) != 0};
+        list[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1), row_int32(rows, 2) != 0,
+                                      row_int32(rows, 3) != 0};
     }
     return step == FAILED ? -1 : count;
 }
@@ -143,7 +146,7 @@ static bool locks_want(struct store *store, const struct pair *locks, int64_t co
 /* A lane of which a job is still locked (its lock was extended) goes on. */
 static struct row *locks_lanes(struct store *store, int64_t owner, struct error *error) {
     return db_query(&store->db, error,
-                    "SELECT id, token, 0 FROM lane WHERE owner=?1 AND id NOT IN"
+                    "SELECT id, token, 0, 0 FROM lane WHERE owner=?1 AND id NOT IN"
                     " (SELECT lane FROM locks WHERE lane IS NOT NULL)",
                     "i", owner);
 }
@@ -152,10 +155,48 @@ static struct row *locks_lanes(struct store *store, int64_t owner, struct error 
 static struct row *locks_rows(struct store *store, const struct locks_free *what,
                               struct error *error) {
     return db_query(&store->db, error,
-                    "SELECT l.id, l.token, s.job IS NOT NULL FROM locks l LEFT JOIN suspect s"
-                    " ON s.job=l.id AND s.token=l.token WHERE l.owner=?1 AND"
+                    "SELECT l.id, l.token, s.job IS NOT NULL, j.id IS NOT NULL AND j.retries>0"
+                    " AND j.suspended=0 AND j.repeat IS NULL FROM locks l LEFT JOIN suspect s"
+                    " ON s.job=l.id AND s.token=l.token LEFT JOIN job j ON j.id=l.id"
+                    " WHERE l.owner=?1 AND"
                     " (?2=0 OR l.until IS NULL OR l.until<=?3) ORDER BY l.id",
                     "ini", what->owner, (int)what->expired_only, what->now);
+}
+
+/* Those that need statements of their own come first; so many. */
+static int64_t locks_alone(const struct locks_free *what, struct pair *locks, int64_t count) {
+    int64_t alone = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const struct pair one = locks[i];
+        if (one.goes && !locks_has_crashed(what, &one))
+            continue;
+        locks[i] = locks[alone];
+        locks[alone++] = one;
+    }
+    return alone;
+}
+
+static bool locks_free_each(struct store *store, const struct locks_free *what,
+                            const struct pair *locks, int64_t count, struct error *error) {
+    bool done = true;
+    for (int64_t i = 0; done && i < count; i++)
+        done = (i % WANTED != 0 || locks_want(store, &locks[i], count - i, error)) &&
+               locks_free_one(store, what, &locks[i], error);
+    row_want_end(store);
+    return done;
+}
+
+/* The locks that are left, all of the same kind. */
+static bool locks_free_rest(struct store *store, const struct locks_free *what,
+                            const struct pair *locks, int64_t count, struct error *error) {
+    const struct place_held held = {what->owner, what->expired_only, what->now};
+    for (int64_t i = 0; i < count; i++)
+        unit_ahead_forget(store, ASKED_LOCK, locks[i].id);
+    if (what->reaped) {
+        what->reaped->freed += (int)count;
+        what->reaped->suspects += what->vanished ? (int)count : 0;
+    }
+    return count == 0 || (place_give_up(store, &held, count, error) && CRASH_POINT("lock_freed"));
 }
 
 static bool locks_mark(struct store *store, const struct locks_free *what, struct error *error) {
@@ -163,23 +204,27 @@ static bool locks_mark(struct store *store, const struct locks_free *what, struc
            suspects_add(store, what->owner, what->expired_only, what->now, error);
 }
 
-bool locks_free(struct store *store, const struct locks_free *what, struct error *error) {
-    struct pair *locks = NULL, *lanes = NULL;
-    int64_t count = locks_pairs(store, locks_rows(store, what, error), &locks, error);
-    bool done = count >= 0 && locks_mark(store, what, error);
+static bool locks_free_lanes(struct store *store, int64_t owner, struct error *error) {
+    struct pair *lanes = NULL;
+    int64_t count = locks_pairs(store, locks_lanes(store, owner, error), &lanes, error);
+    bool done = count >= 0;
     for (int64_t i = 0; done && i < count; i++)
-        done = (i % WANTED != 0 || locks_want(store, &locks[i], count - i, error)) &&
-               locks_free_one(store, what, &locks[i], error);
-    row_want_end(store);
-    free(locks);
-    if (!done)
-        return false;
-    CRASH_POINT("locks_freed");
-    count = locks_pairs(store, locks_lanes(store, what->owner, error), &lanes, error);
-    done = count >= 0;
-    for (int64_t i = 0; done && i < count; i++)
-        done = place_release(store, lanes[i].id, lanes[i].token, error);
+        done = place_release_later(store, lanes[i].id, lanes[i].token, error);
     free(lanes);
-    return done && place_uncount_owner(store, what->owner, error) &&
+    return done;
+}
+
+bool locks_free(struct store *store, const struct locks_free *what, struct error *error) {
+    struct pair *locks = NULL;
+    int64_t count = locks_pairs(store, locks_rows(store, what, error), &locks, error), alone = 0;
+    bool done = count >= 0 && locks_mark(store, what, error);
+    if (done) {
+        alone = locks_alone(what, locks, count);
+        done = locks_free_each(store, what, locks, alone, error) &&
+               locks_free_rest(store, what, locks + alone, count - alone, error);
+    }
+    free(locks);
+    return done && CRASH_POINT("locks_freed") && locks_free_lanes(store, what->owner, error) &&
+           place_uncount_owner(store, what->owner, error) &&
            occurrence_forget(store, what->owner, error);
 }

@@ -193,6 +193,48 @@ static bool lock_own(struct store *store, int64_t id, struct error *error) {
     return !store->engine->lock_own || store->engine->lock_own(store, id, error);
 }
 
+#define HELD                                                                                       \
+    " FROM locked l JOIN job j ON j.id=l.id WHERE l.owner=?1"                                      \
+    " AND (?2=0 OR l.until IS NULL OR l.until<=?3)"
+
+/* Counts what is put into `ready` (0) and `timer` (1), where no trigger does. */
+static bool give_up_counted(struct store *store, const struct place_held *held,
+                            struct error *error) {
+    if (store->engine->sets)
+        return true;
+    struct row *rows = db_query(&store->db, error,
+                                "SELECT j.stream, CASE WHEN j.due>?3 THEN 1 ELSE 0 END AS waits,"
+                                " count(*)" HELD " GROUP BY j.stream, waits",
+                                "ini", held->owner, (int)held->expired_only, held->now);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        occupancy_move(store, row_int(rows, 1) ? OCCUPIED_TIMER : OCCUPIED_READY, row_int(rows, 0),
+                       row_int(rows, 2));
+    return step == NO;
+}
+
+bool place_give_up(struct store *store, const struct place_held *held, int64_t count,
+                   struct error *error) {
+    store->ring.everybody = true;
+    store->timer = TIME_NONE;
+    capacity_blind(store);
+    store->placed += count;
+    return give_up_counted(store, held, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO timer(due, id, stream, rank, lane)"
+                  " SELECT j.due, j.id, j.stream, ~j.priority, nullif(j.lane, 0)" HELD
+                  " AND j.due>?3 ORDER BY 1, 2",
+                  "ini", held->owner, (int)held->expired_only, held->now) &&
+           db_run(&store->db, error,
+                  "INSERT INTO ready(stream, rank, place, id, lane)"
+                  " SELECT j.stream, ~j.priority, j.place, j.id, nullif(j.lane, 0)" HELD
+                  " AND (j.due IS NULL OR j.due<=?3) ORDER BY 1, 2, 3, 4",
+                  "ini", held->owner, (int)held->expired_only, held->now) &&
+           db_run(&store->db, error,
+                  "DELETE FROM locked WHERE owner=?1 AND (?2=0 OR until IS NULL OR until<=?3)",
+                  "ini", held->owner, (int)held->expired_only, held->now);
+}
+
 bool place_lock_by_hand(struct store *store, const struct job *job, struct error *error) {
     row_forget(store, job->id);
     return lock_own(store, job->id, error) &&

@@ -106,6 +106,17 @@ bool place_unlock_range(struct store *store, const struct place_range *range, st
 /* Takes the lock away, whose run then cannot commit; it still counts against a limit. */
 bool place_unlock_job(struct store *store, int64_t id, struct error *error);
 
+/* The locks of an executor; expired_only: but for those that last beyond `now`. */
+struct place_held {
+    int64_t owner;
+    bool expired_only;
+    time_ms now;
+};
+/* Ends those locks, none of which is in a page, and puts their jobs where their rows say: `count`
+ * jobs that are alive and not suspended. They still count against limits. */
+bool place_give_up(struct store *store, const struct place_held *held, int64_t count,
+                   struct error *error);
+
 /* Marks a lock: an operator has edited the row of its job. */
 bool place_edited(struct store *store, int64_t id, struct error *error);
 /* Makes the lock last until then, whatever its owner's lease is. db_changes: 0 the lock is lost. */
