@@ -13,7 +13,8 @@ struct store;
  * (65 bytes) are the deployment's. */
 enum answer store_folder_marked(struct store *store, const char *name, const char *mark,
                                 int64_t *id, char *hash, struct error *error);
-/* Writes that files of this mark are those of the deployment, in a transaction of its own. */
+/* Writes that files of this mark are those of the deployment, in a transaction of its own, unless
+ * that is known. */
 bool store_folder_mark(struct store *store, int64_t deployment, const char *mark,
                        struct error *error);
 

@@ -1,6 +1,7 @@
 /* deployment_contract.c - which deployment of a name counts, and what an executor writes that takes
  * its files from the store. */
 #include "contract.h"
+#include "store/folder_kept.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
 
@@ -92,7 +93,51 @@ static void as_it_is(struct contract *c) {
     EXPECT(deployed(c, "h2", -1, &id) == NO && deployed(c, "h3", -1, &id) == NO);
 }
 
+/* The deployment of these files of "shop"; 0: it is not known; -1: error, or another hash. */
+static int64_t marked(struct contract *c, const char *mark) {
+    char hash[65] = "";
+    int64_t id = 0;
+    enum answer found = store_folder_marked(c->store, "shop", mark, &id, hash, &c->error);
+    if (found == NO)
+        return 0;
+    const char *expected = id == 1 ? "h1" : "h2";
+    return found == YES && strcmp(hash, expected) == 0 ? id : -1;
+}
+
+static void marks(struct contract *c) {
+    int64_t id = 0;
+    char hash[65], mark[16];
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && deploy(c, "h2", 2, 0) == 2 && marked(c, "m") == 0);
+    EXPECT(store_folder_mark(c->store, 1, "m", &c->error) && marked(c, "m") == 1);
+    EXPECT(store_folder_mark(c->store, 2, "m", &c->error) && marked(c, "m") == 2);
+    EXPECT(store_folder_marked(c->store, "sho", "m", &id, hash, &c->error) == NO);
+    for (int i = 0; i < 99; i++) {
+        snprintf(mark, sizeof mark, "m%d", i);
+        EXPECT(store_folder_mark(c->store, 2, mark, &c->error));
+    }
+    EXPECT(marked(c, "m") == 2 && marked(c, "m98") == 2);
+    EXPECT(store_folder_mark(c->store, 2, "more", &c->error) && marked(c, "more") == 2);
+    EXPECT(marked(c, "m") == 0);
+}
+
+/* Another connection sees that a file has changed. */
+static void unwritten(struct contract *c) {
+    struct store_executor self;
+    int64_t before = 0, after = 0;
+    if (strncmp(c->url, "sqlite:", 7) != 0)
+        return;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && deploy(c, "h1", 1, 0) == 1 && store_folder_mark(other, 1, "m", &c->error));
+    db_value(&c->store->db, &c->error, &before, "PRAGMA data_version", "");
+    bool done = store_folder_mark(other, 1, "m", &c->error);
+    db_value(&c->store->db, &c->error, &after, "PRAGMA data_version", "");
+    store_close(other);
+    EXPECT(done && before == after);
+}
+
 static const struct check checks[] = {
+    {"a folder is known by its mark, and of a hundred marks all go", marks},
+    {"a mark that is known is not written again", unwritten},
     {"the newest deployment of a name counts", newest},
     {"one that was taken back counts until the next one", taken_back},
     {"a deployment is there as it is if it counts, with the same definitions", as_it_is},

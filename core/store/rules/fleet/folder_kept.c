@@ -33,7 +33,13 @@ static bool mark_write(struct store *store, int64_t deployment, const char *mark
 
 bool store_folder_mark(struct store *store, int64_t deployment, const char *mark,
                        struct error *error) {
+    int64_t one = 0;
     bool own = false;
+    enum answer known = db_value(&store->db, error, &one,
+                                 "SELECT 1 FROM folder_mark WHERE mark=?1 AND deployment=?2", "ti",
+                                 mark, deployment);
+    if (known != NO)
+        return known == YES;
     return unit_begin(store, STORE_COMMAND, &own, error) &&
            unit_end(store, own, mark_write(store, deployment, mark, error), error);
 }
