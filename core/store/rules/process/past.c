@@ -34,16 +34,23 @@ static bool past_remove(struct store *store, int64_t id, int64_t *room, int64_t 
                      db_run(&store->db, error, "DELETE FROM past WHERE id=?1", "i", id));
 }
 
+enum { FILE_FIRST = 100000 }; /* rows of trails, before any is looked for */
+
 bool past_clean(struct store *store, int64_t *room, int64_t *count, time_ms now,
                 struct error *error) {
     int64_t id = 0;
     enum answer found = YES;
+    bool filed = false, more = false;
     while (*room > 0 && (found = db_value(&store->db, error, &id,
                                           "SELECT id FROM past WHERE removal<=?1 ORDER BY removal"
                                           " LIMIT 1",
-                                          "i", now)) == YES)
+                                          "i", now)) == YES) {
+        if (!filed && !trail_file(store, FILE_FIRST, &more, error))
+            return false;
+        filed = true;
         if (!past_remove(store, id, room, count, error))
             return false;
+    }
     return found != FAILED;
 }
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "store/rules/ground/kinds.h"
 
-enum { ENDS = 20000, TAIL = 100, READ_MOST = 1000 };
+enum { ENDS = 20000, TAIL = 100, READ_MOST = 1000, CLEAN_MOST = 6000 };
 
 static bool run(struct contract *c, const char *sql) {
     return db_execute(&c->store->db, sql, &c->error);
@@ -95,8 +95,28 @@ static void filed(struct contract *c) {
     empty(c);
 }
 
+/* Instances of the tail, which all go at once. */
+static void cleaned(struct contract *c) {
+    struct command_run command = {0};
+    EXPECT(fill(c));
+    EXPECT(run(c,
+               "INSERT INTO past(id, version, started, ended, how, removal)"
+               " SELECT instance, 1, 1, 1, 'completed', 1 FROM trail ORDER BY seq DESC LIMIT 50"));
+    json_t *clean = json_pack("{ss s{sb si}}", "verb", "clean_history", "plan", "on_demand", 1,
+                              "batch_size", 1000);
+    int64_t before = rows_read(c);
+    bool done = store_command(c->store, clean, &command, NOW, &c->error);
+    int64_t read = rows_read(c) - before;
+    json_decref(clean);
+    EXPECT(done && contract_number(c, "SELECT count(*) FROM past") == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM trail") == ENDS + TAIL - 50);
+    EXPECT(read < CLEAN_MOST);
+    empty(c);
+}
+
 static const struct check checks[] = {
     {"what has ended is filed by job and instance when there is time", filed},
+    {"instances that go do not each walk through the steps that are not filed", cleaned},
     {"what is asked of a job or an instance reads few rows beside its own", asked},
 };
 
