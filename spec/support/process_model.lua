@@ -413,11 +413,12 @@ local function add_modified(self, node)
   add_losers(self, all)
 end
 
--- Listeners are called for what the trail has, and for what units have lost.
-local function add_heard(self, node)
+-- Listeners are called for what the trail has, and for what units have lost: such as the one that
+-- came behind a timer.
+local function add_heard(self, node, times)
   local id, ends, cancels = node.id, self.ends[node.id] or NEVER, self.cancels[node.id] or NEVER
   local ended, cut_off = self.seen[id] or 0, self.cut[id] or 0
-  local most = (ends[2] + cancels[2]) * (1 + (node.fails or 0))
+  local most = (ends[2] + cancels[2] + (node.first and times[2] or 0)) * (1 + (node.fails or 0))
   local function heard(event, least, at_most)
     add(self.calls, id .. "!" .. event, { least, at_most })
   end
@@ -439,7 +440,7 @@ function count_list(self, list, times)
     counters[node.kind](self, node, times)
     add_modified(self, node)
     if node.hears then
-      add_heard(self, node)
+      add_heard(self, node, times)
     end
   end
 end
