@@ -98,7 +98,7 @@ testing: $(BUILD)/testing/moonshift ## build the program with its crash points, 
 # What is quick enough for every change, and what is worth a longer wait.
 QUICK := CUTS=500 HISTORIES=5 SPEC_HITS=0 SPEC_FAULTS=1
 WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100 SPEC_INSTANCES=10000 \
-	SPEC_MIXES=20 SPEC_PROCESSES=20000 SPEC_TRACES=100 SPEC_SEED=$(shell date +%s)
+	SPEC_MIXES=20 SPEC_PROCESSES=20000 SPEC_TRACES=100 SPEC_CELLS=25 SPEC_SEED=$(shell date +%s)
 
 check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
 	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20
@@ -122,7 +122,7 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	  order_process orders receipts thumbnails workers) \
 	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks instance_batches intakes keys \
 	  kept_messages kill limit outside \
-	  process_commands process_conflicts process_exclusive process_kill process_lanes process_model \
+	  process_commands process_conflicts process_exclusive process_kill process_lanes process_matrix process_model \
 	  overrides process_neighbours process_orders process_reload process_second_lane \
 	  process_traces queue rate refused reload requests rollback schedules together unique)
 
