@@ -1,6 +1,8 @@
 #include "http/api/figures.h"
 #include "base/thread.h"
+#include "job/store_url.h"
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { FRESH = 1000 }; /* ms */
 
@@ -44,11 +46,19 @@ static bool stats_ask(struct figures *figures, struct engine *engine, struct err
     return true;
 }
 
+/* 0: it is on a server, or cannot be looked at. */
+static int64_t database_size(struct engine *engine) {
+    const char *path = engine_path(engine);
+    struct stat file;
+    return path && !store_url_server(path) && stat(path, &file) == 0 ? (int64_t)file.st_size : 0;
+}
+
 bool figures_write(struct figures *figures, struct engine *engine, struct text *out,
                    enum metrics_form form, struct error *error) {
     mutex_lock(&figures->mutex);
     bool done = stats_ask(figures, engine, error);
-    const struct metrics_source source = {figures->stats, figures->durations, figures->requests};
+    const struct metrics_source source = {figures->stats, figures->durations, figures->requests,
+                                          database_size(engine)};
     if (done)
         openmetrics_write(out, &source, form);
     mutex_unlock(&figures->mutex);

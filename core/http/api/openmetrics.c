@@ -229,6 +229,16 @@ static void write_counters(const struct page *page, const json_t *metrics) {
                json_object_get(metrics, counters[i].name));
 }
 
+/* Those of a store that is a file. */
+static void write_size(const struct page *page, const struct metrics_source *source) {
+    const char *const database[] = {"file", "database", NULL}, *const log[] = {"file", "log", NULL};
+    family(page, "store_size_bytes", "gauge", "Bytes of the store's files.");
+    if (source->database == 0)
+        return;
+    number(page, "store_size_bytes", database, source->database);
+    number(page, "store_size_bytes", log, json_int(json_object_get(source->stats, "log"), "bytes"));
+}
+
 /* ---- of this program ---- */
 
 static void write_durations(const struct page *page, const struct durations *durations) {
@@ -327,7 +337,6 @@ static void write_program(const struct page *page) {
 
 /* Those of the store. */
 static void write_stats(const struct page *page, const json_t *stats) {
-    const json_t *log = json_object_get(stats, "log");
     write_states(page, json_object_get(stats, "jobs"));
     single(page, "oldest_ready_seconds", "gauge", "Age of the oldest ready job.",
            json_object_get(stats, "oldest_ready_age"));
@@ -339,14 +348,13 @@ static void write_stats(const struct page *page, const json_t *stats) {
     write_workers(page, json_object_get(stats, "executors"));
     write_gaps(page, json_object_get(stats, "gaps"));
     write_counters(page, json_object_get(stats, "metrics"));
-    single(page, "store_log_bytes", "gauge", "Bytes of the write-ahead log.",
-           json_object_get(log, "bytes"));
 }
 
 void openmetrics_write(struct text *out, const struct metrics_source *source,
                        enum metrics_form form) {
     const struct page page = {out, form, "moonshift_"};
     write_stats(&page, source->stats);
+    write_size(&page, source);
     if (source->durations)
         write_durations(&page, source->durations);
     if (source->requests) {

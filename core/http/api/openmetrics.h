@@ -19,6 +19,7 @@ struct metrics_source {
     const json_t *stats;               /* of the store, as ASK_STATS answers them */
     const struct durations *durations; /* of the executor beside the face; NULL: there is none */
     struct request_metrics *requests;  /* of the face; NULL: it has no door */
+    int64_t database;                  /* bytes of the store's file; 0: it is on a server */
 };
 
 /* Appends all of them, and what the process uses. Labels are bounded: the 200 handlers with the

@@ -17,7 +17,7 @@ static struct request_metrics *requests;
 
 static char *written(const json_t *figures, enum metrics_form form) {
     struct text out = {0};
-    const struct metrics_source source = {figures, durations, requests};
+    const struct metrics_source source = {figures, durations, requests, 8192};
     openmetrics_write(&out, &source, form);
     return out.data;
 }
@@ -37,7 +37,8 @@ static void open(struct contract *c) {
     EXPECT(strstr(text, "moonshift_workers{state=\"idle\"} 3\n"));
     EXPECT(strstr(text, "moonshift_gap_jobs 5\n") && strstr(text, "moonshift_executors 1\n"));
     EXPECT(strstr(text, "# TYPE moonshift_acquired counter\nmoonshift_acquired_total 9\n"));
-    EXPECT(strstr(text, "moonshift_store_log_bytes 4096\n"));
+    EXPECT(strstr(text, "moonshift_store_size_bytes{file=\"database\"} 8192\n"
+                        "moonshift_store_size_bytes{file=\"log\"} 4096\n"));
     EXPECT(strcmp(text + strlen(text) - 6, "# EOF\n") == 0);
     free(text);
 }
