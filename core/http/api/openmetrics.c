@@ -122,13 +122,15 @@ static void single(const struct page *page, const char *name, const char *type, 
 
 /* ---- families ---- */
 
-static void write_states(const struct page *page, const json_t *jobs) {
-    const char *state;
+/* A gauge with a sample for each member, whose name is the label. */
+static void write_counts(const struct page *page, const char *name, const char *label,
+                         const char *help, const json_t *counts) {
+    const char *value;
     json_t *count;
-    family(page, "jobs", "gauge", "Jobs by state.");
-    json_object_foreach(json_unchanged(jobs), state, count) {
-        const char *const labels[] = {"state", state, NULL};
-        sample(page, "jobs", labels, count);
+    family(page, name, "gauge", help);
+    json_object_foreach(json_unchanged(counts), value, count) {
+        const char *const labels[] = {label, value, NULL};
+        sample(page, name, labels, count);
     }
 }
 
@@ -337,11 +339,11 @@ static void write_program(const struct page *page) {
 
 /* Those of the store. */
 static void write_stats(const struct page *page, const json_t *stats) {
-    write_states(page, json_object_get(stats, "jobs"));
+    write_counts(page, "jobs", "state", "Jobs by state.", json_object_get(stats, "jobs"));
     single(page, "oldest_ready_seconds", "gauge", "Age of the oldest ready job.",
            json_object_get(stats, "oldest_ready_age"));
-    single(page, "incidents_open", "gauge", "Open incidents.",
-           json_object_get(stats, "open_incidents"));
+    write_counts(page, "incidents_open", "type", "Open incidents by type.",
+                 json_object_get(stats, "incidents"));
     single(page, "instances_stuck", "gauge", "Instances that nothing can move.",
            json_object_get(stats, "stuck_instances"));
     write_handlers(page, json_object_get(stats, "definitions"));

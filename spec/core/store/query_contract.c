@@ -143,6 +143,8 @@ static void states(struct contract *c) {
     EXPECT(json_integer_value(json_object_get(jobs, "waiting")) == 1);
     EXPECT(json_integer_value(json_object_get(jobs, "ready")) == 0);
     EXPECT(json_integer_value(json_object_get(stats, "open_incidents")) == 1);
+    const json_t *incidents = json_object_get(stats, "incidents");
+    EXPECT(json_object_size(incidents) == 1 && json_int(incidents, "failedJob") == 1);
     json_t *executor = json_array_get(json_object_get(stats, "executors"), 0);
     EXPECT(strcmp(json_string_value(json_object_get(executor, "name")), "node") == 0);
     EXPECT(json_integer_value(json_object_get(executor, "locked")) == 1);

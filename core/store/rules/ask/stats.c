@@ -435,27 +435,44 @@ static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct
            json_put(stats, "oldest_ready_age", oldest == TIME_NONE ? NULL : json_real(age));
 }
 
+/* { type = how many are open }, and their sum. */
+static bool stats_incidents(struct store *store, json_t *stats, struct error *error) {
+    int64_t sum = 0;
+    json_t *types = json_object();
+    struct row *rows =
+        db_query(&store->db, error,
+                 "SELECT type, count(*) FROM (SELECT type FROM incident"
+                 " WHERE ended IS NULL" AT_MOST(FEW_MAX) ") AS open"
+                                                         " GROUP BY type ORDER BY type",
+                 "");
+    enum answer step = rows && types ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
+        json_put(types, row_text(rows, 0), json_integer(row_int(rows, 1)));
+        sum += row_int(rows, 1);
+    }
+    if (step != NO) {
+        json_decref(types);
+        return false;
+    }
+    return json_put(stats, "incidents", types) &&
+           json_put(stats, "open_incidents", json_integer(sum));
+}
+
 static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
-    int64_t incidents = 0;
     json_t *total = stats_zero();
     bool done = stats_put(stats, "jobs", total);
     json_t *places = done ? stats_places(store, total, now, error) : NULL;
     json_t *metrics = places ? stats_metrics(store, error) : NULL;
     done = metrics && stats_put(stats, "definitions", stats_definitions(store, places, metrics)) &&
            stats_put(stats, "metrics", stats_of(metrics, 0, metrics_zero)) &&
-           stats_oldest(store, stats, now, error) &&
-           db_value(&store->db, error, &incidents,
-                    "SELECT count(*) FROM (SELECT 1 FROM incident WHERE ended IS NULL" AT_MOST(
-                        FEW_MAX) ") AS open",
-                    "") != FAILED;
+           stats_oldest(store, stats, now, error) && stats_incidents(store, stats, error);
     int64_t stuck = 0;
     done = done &&
            db_value(&store->db, error, &stuck,
                     "SELECT count(*) FROM incident WHERE ended IS NULL"
                     " AND job IS NULL AND type='" INCIDENT_INSTANCE_STUCK "' AND cause IS NULL",
                     "") != FAILED;
-    done = done && json_put(stats, "open_incidents", json_integer(incidents)) &&
-           json_put(stats, "stuck_instances", json_integer(stuck)) &&
+    done = done && json_put(stats, "stuck_instances", json_integer(stuck)) &&
            stats_census(store, stats, now, error);
     json_decref(places);
     json_decref(metrics);

@@ -4,7 +4,8 @@
 #include "http/api/route.h"
 
 static const char stats[] =
-    "{\"jobs\": {\"ready\": 3, \"dead\": 1}, \"oldest_ready_age\": 2.5, \"open_incidents\": 1,"
+    "{\"jobs\": {\"ready\": 3, \"dead\": 1}, \"oldest_ready_age\": 2.5, \"open_incidents\": 3,"
+    " \"incidents\": {\"failedJob\": 2, \"handlerStuck\": 1},"
     " \"stuck_instances\": 0, \"log\": {\"bytes\": 4096},"
     " \"definitions\": [{\"name\": \"a\\\"b\\\\c\\nd\", \"metrics\": {\"successful\": 7, "
     "\"failed\":"
@@ -33,6 +34,8 @@ static void open(struct contract *c) {
     char *text = of_stats(METRICS_OPEN);
     EXPECT(strstr(text, "# TYPE moonshift_jobs gauge\nmoonshift_jobs{state=\"ready\"} 3\n"));
     EXPECT(strstr(text, "moonshift_oldest_ready_seconds 2.5\n"));
+    EXPECT(strstr(text, "moonshift_incidents_open{type=\"failedJob\"} 2\n"
+                        "moonshift_incidents_open{type=\"handlerStuck\"} 1\n"));
     EXPECT(strstr(text, "# TYPE moonshift_jobs_ended counter\n"));
     EXPECT(strstr(text, "moonshift_workers{state=\"idle\"} 3\n"));
     EXPECT(strstr(text, "moonshift_gap_jobs 5\n") && strstr(text, "moonshift_executors 1\n"));
