@@ -231,6 +231,18 @@ describe("a migration", function()
     assert.matches("at a: a has no job behind it", refused "a=a")
   end)
 
+  it("takes a job along behind which no flow led on, if one does now", function()
+    local function after(flows)
+      return graphs.make("p", { a = { kind = "service", after = true }, u = "user" }, flows)
+    end
+    start(after { "s -> a" }, after { "s -> a -> u -> e" })
+    migrate "a=a"
+    d:drain()
+    assert.equal("u", d:at(id))
+    start(after { "s -> a" }, after { "s -> a -> u -> e", "a -> e" })
+    assert.matches("at a: 2 flows lead on from a %(expected one%)", refused "a=a")
+  end)
+
   it("takes the job after a turn along, behind which no flow is taken", function()
     local function turns(flows)
       return graphs.make("p", { a = { kind = "service", after = true,

@@ -45,7 +45,8 @@ local function lift(f, scope)
   end
 end
 
--- A job after a turn takes the only flow there is, as no body counts the turn any more.
+-- A job after an activity that led nowhere takes the only flow there is; so does one after a turn
+-- that no body counts any more.
 local function choose_flow(c, token)
   local flows = c.by_from[token.at].target.step.out
   token.more = flows[1] and flows[1].id or nil
@@ -117,6 +118,8 @@ local function leave(w, inst, c, token)
     token.was, token.renew = nil, true
   elseif token.state == "signal" or token.state == "on signal" then
     keep_name(c, inst, token)
+  elseif token.state == "after" and not token.more and token.scope.state ~= "body" then
+    choose_flow(c, token)
   end
   token.from = { number = inst:number(token), at = token.at }
   token.to = token.at == "" and "" or fit.target(c, token)

@@ -124,6 +124,13 @@ describe("a graph", function()
     assert.same({ script = "return 1", language = "lua" }, bare(found.output[1].value))
   end)
 
+  it("has the performer of a user task, unless it names an assignee", function()
+    local performer = "<humanPerformer><resourceAssignmentExpression><formalExpression>ann"
+      .. "</formalExpression></resourceAssignmentExpression></humanPerformer></userTask>"
+    has({ assignee = "ann" }, [[<userTask id="x">]] .. performer)
+    has({ assignee = "bob" }, [[<userTask id="x" c:assignee="bob">]] .. performer)
+  end)
+
   it("has what a user task asks of whom", function()
     has({
       kind = "user", assignee = "${boss}", candidates = { users = "ann,${u}", groups = "g,h" },
