@@ -154,7 +154,6 @@ static const char *members_sql(const struct command *command, bool counts) {
 static bool members_read(struct store *store, struct step *step, struct command *command,
                          int64_t definition, struct error *error) {
     const char *sql = members_sql(command, false);
-    step->ids = (struct ids){step->list, 0};
     return !sql ||
            step_read(store, step, command,
                      db_query(&store->db, error, sql, "iiiin", definition, command->priority,

@@ -47,7 +47,6 @@ bool process_command(struct store *store, struct command *command, struct step *
     snprintf(entity, sizeof entity,
              command->version ? "process \"%.255s\" version %lld" : "process \"%.255s\"",
              command->process, (long long)command->version);
-    step->ids = (struct ids){step->list, 0};
     if (!command->goes_on && (!version_suspend(store, command->process, command->version,
                                                suspension_of(command), error) ||
                               !catalog_changed(store, error)))

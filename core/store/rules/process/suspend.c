@@ -157,7 +157,6 @@ bool instance_command(struct store *store, struct command *command, struct step 
     int64_t number = instance_meant(store, command, error);
     snprintf(entity, sizeof entity, "instance \"%.255s\"", command->instance);
     store->journal.instance = number;
-    step->ids = (struct ids){step->list, 0};
     if (!number && command->ignore_missing && !command->goes_on)
         return true;
     if (number < 0 || !instance_begin(store, command, number, &was, now, error) ||
