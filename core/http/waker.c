@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/reactor.h"
 #include "base/thread.h"
-#include "engine/awaited.h"
+#include "engine/fetch.h"
 #include <stdlib.h>
 
 enum {
