@@ -124,7 +124,7 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	  kept_messages kill limit outside \
 	  process_commands process_conflicts process_exclusive process_kill process_lanes process_matrix process_model \
 	  overrides process_neighbours process_orders process_reload process_second_lane \
-	  process_traces queue rate refused reload requests rollback schedules together unique)
+	  process_traces queue rate refused reload requests rollback schedules together traces unique)
 
 # Twice as many steps at a time as there are processors: half of them wait for something.
 # A step is no part of this make: a process that a spec leaves behind would hold its job server open,

@@ -34,6 +34,10 @@ int64_t engine_taken_back(struct engine *engine) {
     return engine->generations ? engine->generations->list[0]->taken_back : 0;
 }
 
+void engine_trace(struct engine *engine, const char *trace) {
+    engine->trace = trace;
+}
+
 void engine_act_as(struct engine *engine, const char *who) {
     store_act_as(engine->store, who);
 }

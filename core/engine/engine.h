@@ -128,6 +128,10 @@ bool engine_has_deployed(struct engine *engine, const char *handler);
 /* From now on the operation log names this one, who is borrowed; NULL: the setting `who`. */
 void engine_act_as(struct engine *engine, const char *who);
 
+/* From now on what begins with a command to a process has this trace (base/trace.h), borrowed;
+ * NULL: none. */
+void engine_trace(struct engine *engine, const char *trace);
+
 /* A command or filters whose times are instants, by the engine's zone (time/instant.h). A new
  * reference; NULL: error. */
 json_t *engine_resolve_times(struct engine *engine, const json_t *object, struct error *error);

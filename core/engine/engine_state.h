@@ -40,6 +40,7 @@ struct engine {
     json_t *questions; /* that it will ask at once, each kind by its number; NULL: none */
     json_t *versions;  /* that its walks have asked for, by question; NULL: none is walked */
     struct error lane_refused;      /* why its walk did not get one more */
+    const char *trace;              /* of the request that commands come from; NULL: none */
     struct engine_request *request; /* under whose key commands are done; NULL: without one */
     bool running;                   /* a handler runs: no second turn, no close */
     struct spec_room room;          /* of the jobs that are created next; none while some are */

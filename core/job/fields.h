@@ -55,6 +55,7 @@
     FIELD(unique_key,      TEXT,   "unique",          ROW,    unique_key,      OTHER, FIND)    \
     FIELD(batch,           ID,     "batch",           ROW,    batch,           OTHER, FIND)    \
     FIELD(schedule,        TEXT,   "schedule",        ROW,    schedule,        OTHER, FIND)    \
+    FIELD(trace,           TEXT,   "trace",           ROW,    trace,           NAME,  FIND)    \
     FIELD(suspended,       MASK,   "suspended",       ROW,    suspended,       OTHER, SORT)    \
     FIELD(state,           STATE,  "state",           MADE,   state,           OTHER, NEVER)   \
     FIELD(created,         TIME,   "created",         ROW,    created,         OTHER, SORT)    \

@@ -191,3 +191,10 @@ json_t *job_to_json(const struct job *job) {
         }
     return object;
 }
+
+void job_trace(const struct job *job, char trace[TRACE_SIZE]) {
+    if (job->id)
+        trace_child(job->trace, job->id, job->attempt, trace);
+    else
+        snprintf(trace, TRACE_SIZE, "%s", job->trace);
+}

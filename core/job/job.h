@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/trace.h"
 #include "job/fields.h"
 #include "job/suspension.h"
 #include <jansson.h>
@@ -139,6 +140,10 @@ const char *job_type_name(enum job_type type);
 
 /* "keep", "replace" or "refuse". ERROR_INVALID says what was expected. */
 bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error);
+
+/* The trace that the run of a job with one hands on. What has no id, such as a walk for a command,
+ * is no run: it hands on its own. */
+void job_trace(const struct job *job, char trace[TRACE_SIZE]);
 
 /* The job as users see it: snake_case, times as ISO text, absent = null,
  * payload as JSON. A new reference; NULL: no memory. Used by Lua and by --json alike. */

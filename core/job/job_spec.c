@@ -89,6 +89,10 @@ static bool check_handler(const char *handler, struct error *error) {
                      handler, prefix);
 }
 
+static bool check_trace(const struct job *job, struct error *error) {
+    return !job->trace || trace_check("trace", job->trace, error);
+}
+
 static const char **name_of(struct job *job, int name) {
     return (const char **)(void *)((char *)job + spec_names[name]->at);
 }
@@ -99,7 +103,7 @@ static bool read_names(struct job_spec *spec, struct error *error) {
     for (int i = 0; i < SPEC_NAMES; i++)
         if (!read_name(spec, spec_names[i]->key, name_of(&spec->job, i), error))
             return false;
-    return check_handler(spec->job.handler, error);
+    return check_handler(spec->job.handler, error) && check_trace(&spec->job, error);
 }
 
 static bool take_payload(struct job_spec *spec, const char *payload, size_t size,
@@ -329,7 +333,7 @@ static bool take_names(struct job_spec *spec, const struct spec_fast *fast, stru
         if (name && !check_name(spec_names[i]->key, name, fast->sizes[i], error))
             return false;
     }
-    return check_handler(spec->job.handler, error);
+    return check_handler(spec->job.handler, error) && check_trace(&spec->job, error);
 }
 
 bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
@@ -411,6 +415,14 @@ void job_spec_inherit(struct job_spec *spec, const struct job *creator) {
         job->root = creator->root ? creator->root : creator->instance;
     if (!job->tenant)
         job->tenant = creator->tenant;
+    job_spec_trace(spec, creator);
+}
+
+void job_spec_trace(struct job_spec *spec, const struct job *creator) {
+    if (!creator->trace || spec->job.trace)
+        return;
+    job_trace(creator, spec->trace);
+    spec->job.trace = spec->trace;
 }
 
 void job_spec_clear(struct job_spec *spec) {

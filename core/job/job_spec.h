@@ -53,6 +53,7 @@ struct job_spec {
     char *unique;                  /* the key that the definition's function said, owned */
     char term[TIME_TEXT_SIZE];     /* a duration given as a number */
     struct schedule_policy policy; /* of a schedule */
+    char trace[TRACE_SIZE];        /* that it inherits */
     bool on_conflict_given;
     bool needs_priority; /* the definition's priority is a function: ask script_priority */
     bool needs_unique;   /* the definition's unique is a function: ask script_unique */
@@ -92,11 +93,13 @@ void job_spec_define_modelled(struct job_spec *spec, const struct definition *de
  */
 bool job_spec_keyed(const struct job_spec *spec, struct error *error);
 
-/* What a job created by a running job inherits: its root (else its instance, as root) and tenant;
- * the instance is NOT inherited. Call between job_spec_read and job_spec_define; borrows from
- * `creator`.
+/* What a job created by a running job inherits: its root (else its instance, as root), tenant and
+ * trace; the instance is NOT inherited. Call between job_spec_read and job_spec_define; borrows
+ * from `creator`.
  */
 void job_spec_inherit(struct job_spec *spec, const struct job *creator);
+/* The trace alone, unless it has one: the run of the creator is its parent. */
+void job_spec_trace(struct job_spec *spec, const struct job *creator);
 
 void job_spec_clear(struct job_spec *spec);
 

@@ -218,9 +218,9 @@ static void log_failure(const struct outcome *outcome, bool dead) {
         message[size] = '\0';
     }
     log_event(level, event,
-              "job:l handler:s schedule:s attempt:d retries:d reason:s due:s message:s", job->id,
-              job->handler, job->schedule, (int)job->attempt, (int)outcome->retries, reason,
-              due[0] && !dead ? due : NULL, message);
+              "job:l handler:s schedule:s attempt:d retries:d reason:s due:s message:s trace:s",
+              job->id, job->handler, job->schedule, (int)job->attempt, (int)outcome->retries,
+              reason, due[0] && !dead ? due : NULL, message, job->trace);
 }
 
 static void tell(const struct outcome *outcome) {

@@ -98,6 +98,7 @@ int64_t run_collect(struct run *run, struct job_spec *spec, struct error *error)
     const struct script_host *host = &run->script->host;
     if (!host->next_id)
         return error_set(error, ERROR_FAILED, "not available here");
+    job_spec_trace(spec, run->outcome->job);
     spec->job.id = run->again ? run->again : host->next_id(host->arg, error);
     run->again = 0;
     if (spec->job.id == 0)

@@ -532,8 +532,8 @@ struct store_order {
     int32_t retries;      /* 0: as configured */
     bool beside;          /* it does not wait for what runs in the lane of the instance */
     const json_t *cause;  /* the payload: what the walk begins from */
-    const struct unit_message *message; /* that the job brings; NULL: none. If it is to be kept, it
-                                           stays a row until its unit is written */
+    const char *trace;    /* of its job; NULL: none */
+    const struct unit_message *message; /* that its job brings, a row if it is kept; NULL: none */
     int64_t job;                        /* out */
 };
 /* Creates the job, in the open transaction. */

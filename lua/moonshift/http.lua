@@ -177,6 +177,7 @@ local function prepare(natives, given)
   end
   request.method = check_method(request.method)
   request.headers = read_headers(request.headers)
+  request.headers.traceparent = request.headers.traceparent or natives.trace()
   if request.json ~= nil then
     encode(request)
   end

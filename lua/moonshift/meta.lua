@@ -67,6 +67,7 @@
 ---@field activity? string the step that it stands for
 ---@field retries? integer runs, instead of the configured number
 ---@field tenant? string on whose behalf
+---@field trace? string the request that it comes from, a `traceparent`
 ---@field category? string instead of the handler's own
 ---@field unique? string one job of the handler has this key
 ---@field on_conflict? string for its key: "keep", "replace" or "refuse"
@@ -90,6 +91,7 @@
 ---@field definition? integer|string an id, or the name of a handler
 ---@field batch? integer|integer[] the batch that the job belongs to
 ---@field schedule? string|string[] the schedule whose run it is
+---@field trace? string|string[] a `traceparent`
 ---@field category? string|string[]
 ---@field topic? string|string[] under which workers outside ask for it
 ---@field external? boolean has a topic
@@ -266,6 +268,7 @@
 ---@field unique? string its unique key
 ---@field batch? integer the batch that it belongs to
 ---@field schedule? string the schedule whose run it is
+---@field trace? string the request that it comes from, a `traceparent`
 ---@field suspended boolean
 ---@field suspended_by? string[] the reasons of its suspension
 ---@field state "ready"|"scheduled"|"locked"|"waiting"|"suspended"|"dead"
@@ -316,6 +319,7 @@
 ---@field unique? string its unique key
 ---@field batch? integer the batch that it belongs to
 ---@field schedule? string the schedule whose run it is
+---@field trace? string the request that it comes from, a `traceparent`
 ---@field suspended boolean
 ---@field state "ready"|"scheduled"|"locked"|"waiting"|"suspended"|"dead"
 ---@field created moonshift.instant

@@ -49,7 +49,8 @@ bool process_later_write(struct engine *engine, const struct process_cause *caus
                                 .retries = retries,
                                 .beside = cause->ends,
                                 .message = message.name ? &message : NULL,
-                                .cause = cause->object};
+                                .cause = cause->object,
+                                .trace = engine->trace};
     char *variables = json_dumps(json_object_get(cause->object, "variables"), JSON_COMPACT);
     message.variables = variables;
     bool done = may_wait(cause, error) &&

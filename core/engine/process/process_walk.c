@@ -128,6 +128,7 @@ static void take_job(struct process_walk *walk, const struct engine *engine, str
     job->attempt = from->attempt;
     job->crashes = from->crashes;
     job->due = from->due;
+    job->trace = from->trace;
     job->created = from->created;
     job->activity = from->activity;
     job->execution = from->execution;
@@ -160,6 +161,7 @@ static struct job *job_of(struct process_walk *walk, const struct engine *engine
         .business_key = text_of(walk, "key"),
         .tenant = text_of(walk, "tenant"),
         .kept = walk->kept,
+        .trace = engine->trace,
     };
     if (walk->job)
         take_job(walk, engine, &job);

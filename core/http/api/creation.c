@@ -145,11 +145,23 @@ static bool read_key(const struct call *call, struct new_jobs *jobs, struct erro
     return hash_of(jobs, error);
 }
 
+/* A job that names no trace has that of its request. It is no part of what is asked for: a client
+ * that asks again under a key is in another trace. */
+static bool add_trace(const struct call *call, struct new_jobs *jobs, struct error *error) {
+    const char *trace = exchange_header(call->exchange, "traceparent");
+    for (size_t i = 0; trace && i < jobs->count; i++) {
+        json_t *job = jobs->specs[i].object;
+        if (!json_object_get(job, "trace") && !json_put_text(job, "trace", trace))
+            return error_no_memory(error);
+    }
+    return true;
+}
+
 static bool creation_read(const struct call *call, struct new_jobs *jobs, const json_t *list,
                           struct error *error) {
     json_t *content = list ? NULL : read_content(call->exchange, error);
     bool done = (list || content) && read_jobs(call, jobs, list ? list : content, error) &&
-                (list || read_key(call, jobs, error));
+                (list || read_key(call, jobs, error)) && add_trace(call, jobs, error);
     json_decref(content);
     jobs->entry.specs = jobs->specs;
     jobs->entry.count = jobs->count;

@@ -1,4 +1,5 @@
 #include "http/api/service.h"
+#include "base/trace.h"
 #include "http/api/keyed.h"
 #include "http/api/problem.h"
 #include <stdlib.h>
@@ -33,6 +34,11 @@ static bool answer(struct call *call, struct error *error) {
         return error_set(error, ERROR_FORBIDDEN, "%s %.300s: the caller may not (expected %s)",
                          exchange->method, exchange->path, needed);
     }
+    const char *trace = exchange_header(exchange, "traceparent");
+    if (trace && !trace_check("traceparent", trace, error))
+        return false;
+    if (call->engine)
+        engine_trace(call->engine, trace);
     if (call->engine)
         engine_act_as(call->engine, call->caller->who[0] ? call->caller->who : NULL);
     return call_read(call, error) && run(call, error);
@@ -45,6 +51,8 @@ void service_answer(struct engine *engine, const struct caller *caller, struct f
     struct error error = {0};
     if (!answer(&call, &error))
         problem_answer(exchange, &error);
+    if (engine)
+        engine_trace(engine, NULL);
     if (engine)
         engine_act_as(engine, NULL);
     call_clear(&call);

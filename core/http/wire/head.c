@@ -158,7 +158,7 @@ static const struct {
     {"host", read_host},     {"content-length", read_length}, {"transfer-encoding", read_encoding},
     {"expect", read_expect}, {"content-type", NULL},          {"authorization", NULL},
     {"origin", NULL},        {"sec-fetch-site", NULL},        {"idempotency-key", NULL},
-    {"if-match", NULL},
+    {"if-match", NULL},      {"traceparent", NULL},
 };
 
 /* ---- headers ---- */

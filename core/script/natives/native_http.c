@@ -15,6 +15,18 @@ static int native_request_key(lua_State *L) {
     return 2;
 }
 
+/* trace() -> the traceparent of what this run asks for; nil: it has none */
+static int native_trace(lua_State *L) {
+    const struct script *script = script_of(L);
+    const struct job *job = script->run ? script->run->outcome->job : NULL;
+    char trace[TRACE_SIZE];
+    if (!job || !job->trace)
+        return 0;
+    job_trace(job, trace);
+    lua_pushstring(L, trace);
+    return 1;
+}
+
 /* muted() -> why no request can be made now; nil: it can */
 static int native_muted(lua_State *L) {
     lua_pushstring(L, script_of(L)->mute);
@@ -80,6 +92,7 @@ void http_add(struct script *script, lua_State *L) {
     static const luaL_Reg functions[] = {{"request", native_request},
                                          {"request_key", native_request_key},
                                          {"muted", native_muted},
+                                         {"trace", native_trace},
                                          {NULL, NULL}};
     script_add(script, L, functions);
 }

@@ -51,7 +51,8 @@ CREATE TABLE job(
   instance_id INT,    -- of a process, and the token of its frame that waits for the job; of a start
   execution INT,      -- timer no instance, and the version
   failed_activity TEXT, -- absent: as `activity`
-  schedule TEXT) STRICT; -- whose run it is, also after the schedule has gone on
+  schedule TEXT,      -- whose run it is, also after the schedule has gone on
+  trace TEXT) STRICT; -- the traceparent of the request that it comes from
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;

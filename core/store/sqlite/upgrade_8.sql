@@ -80,3 +80,6 @@ INSERT INTO occupancy(shard, stream, ready, timer, parked)
 CREATE TABLE folder_mark(mark TEXT PRIMARY KEY, deployment INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE folder_models(
   deployment INTEGER PRIMARY KEY, program TEXT NOT NULL, found TEXT NOT NULL) STRICT;
+
+-- A job keeps the trace of the request that it comes from.
+ALTER TABLE job ADD COLUMN trace TEXT;

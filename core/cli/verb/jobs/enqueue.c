@@ -39,6 +39,7 @@ static const struct flag enqueue_flags[] = {
     {"--root", "KEY", "the top of its instance's hierarchy", FLAG_MEMBER | FLAG_ONE},
     {"--activity", "NAME", "the step it stands for", FLAG_MEMBER | FLAG_ONE},
     {"--tenant", "NAME", "on whose behalf", FLAG_MEMBER | FLAG_ONE},
+    {"--trace", "PARENT", "the request that it comes from, a traceparent", FLAG_MEMBER | FLAG_ONE},
     {"--category", "NAME", "instead of the handler's own", FLAG_MEMBER | FLAG_ONE},
     {"--retries", "N", "runs, instead of the configured number", FLAG_MEMBER | FLAG_ONE},
     {"--unique", "KEY", "no second job of this handler while one that has the key is not done",

@@ -28,7 +28,8 @@ static const char index_7[] = "CREATE INDEX CONCURRENTLY IF NOT EXISTS incident_
  * as executors have, and jobs of a topic are found by it. What a caller over HTTP shows has a
  * row. What need not be read again of folders is kept. */
 static const char widen_8[] =
-    "ALTER TABLE job ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
+    "ALTER TABLE job ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\","
+    " ADD COLUMN IF NOT EXISTS trace text COLLATE \"C\";\n"
     "ALTER TABLE ended ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
     "ALTER TABLE attempt ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"
     "ALTER TABLE snooze ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\";\n"

@@ -44,7 +44,8 @@ static const struct verify_rule rules[] = {
      "job", "is plain by its place, and not by its row"},
     {"SELECT r.id FROM ready r JOIN job j ON j.id=r.id WHERE r.plain=2"
      " AND (coalesce(j.lane_key, j.instance, j.root, j.activity, j.tenant, j.unique_key,"
-     " j.schedule, j.message, j.term) IS NOT NULL OR j.execution IS NOT NULL OR j.attempt<>1)"
+     " j.schedule, j.trace, j.message, j.term) IS NOT NULL OR j.execution IS NOT NULL OR "
+     "j.attempt<>1)"
      " LIMIT 100",
      "job", "is bare by its place, and not by its row"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"

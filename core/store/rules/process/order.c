@@ -30,6 +30,7 @@ bool order_create(struct store *store, struct store_order *order, time_ms now,
                                     .execution = version_of(order),
                                     .activity = order->instance ? order->activity : NULL,
                                     .retries = order->retries,
+                                    .trace = order->trace,
                                     .due = TIME_NONE,
                                     .exclusive = order->instance != 0}};
     bool done = lane_read(store, order, &spec.job.lane_id, error) &&
