@@ -1406,4 +1406,25 @@ local variables = require "moonshift.process.variables"
            db_run(&store->db, error, "DELETE FROM outbox WHERE id=?1 AND ?2=?2", "ii", id,
                   incident);
 """)]},
+    {"name": "ready-unnoticed", "by": "spec/core/run/asleep_contract",
+     "breaks": "nobody looks for a job that became ready while another ended",
+     "changes": [("core/store/rules/ground/capacity.c", """
+    capacity->ready.left = capacity->ready.look = true;
+""", """
+    capacity->ready.left = true;
+""")]},
+    {"name": "rest-unnoticed", "by": "spec/core/run/asleep_contract",
+     "breaks": "what an acquisition leaves behind is not looked for again",
+     "changes": [(ACQUIRE, """
+    capacity->ready.look = capacity->ready.look || more;
+""", "")]},
+    {"name": "worker-wakes-nobody", "by": "spec/life/wakes_spec.lua",
+     "breaks": "the loop learns that a run has ended when it looks, once a second",
+     "changes": [("core/run/pool/threads.c", """
+    if (first || pressed)
+        client->options.wake(client->options.wake_arg);
+""", """
+    if (first && !pressed && client->stopping)
+        client->options.wake(client->options.wake_arg);
+""")]},
 ]
