@@ -454,7 +454,7 @@ void store_tail_free(struct store_tail *tail);
 /* Questions end after so many ms (5000 unless told), with an error. */
 void store_set_budget(struct store *store, time_ms budget);
 /* From here to its end, questions see one state of the store, which is told after store_seen
- * (lane.h). On a server they wait less. *own false: it is seen already, and its end another one's. */
+ * (lane.h). On a server they wait less. *own false: it is seen already, and another ends it. */
 bool store_look(struct store *store, bool *own, struct error *error);
 /* Where one is under way: what is asked from here on may take as long as a question of its own. */
 void store_look_on(struct store *store);

@@ -103,7 +103,7 @@ MUTANTS = [
     {"name": "told-by-the-leaders-settings", "by": "spec/core/store/sqlite/beside/unit_letter_contract",
      "breaks": "what is kept back of another process is written by the leader's settings",
      "changes": [(ENQUEUE, """
-    done = done && transaction_before_commit(store, error);
+    done = done && transaction_before_rules(store, error);
 """, """
     done = done && error != NULL;
 """)]},
@@ -420,10 +420,10 @@ MUTANTS = [
     {"name": "lane-freed-beside-its-job", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "the lane of a job whose lock was extended goes with its executor's lease",
      "changes": [(LOCKS, """
-                    "SELECT id, token, 0 FROM lane WHERE owner=?1 AND id NOT IN"
+                    "SELECT id, token, 0, 0 FROM lane WHERE owner=?1 AND id NOT IN"
                     " (SELECT lane FROM locks WHERE lane IS NOT NULL)",
 """, """
-                    "SELECT id, token, 0 FROM lane WHERE owner=?1",
+                    "SELECT id, token, 0, 0 FROM lane WHERE owner=?1",
 """)]},
     {"name": "lane-freed-by-anybody", "by": "spec/core/store/lane_histories_contract",
      "breaks": "a run that has lost its lane releases it for the one that has it now",
@@ -442,10 +442,10 @@ MUTANTS = [
     {"name": "limit-kept-by-the-dead", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "what a dead executor ran counts for its limit for ever",
      "changes": [(LOCKS, """
-    return done && place_uncount_owner(store, what->owner, error) &&
+           place_uncount_owner(store, what->owner, error) &&
            occurrence_forget(store, what->owner, error);
 """, """
-    return done && occurrence_forget(store, what->owner, error);
+           occurrence_forget(store, what->owner, error);
 """)]},
     {"name": "limit-freed-too-early", "by": "spec/life/limits_spec.lua",
      "breaks": "a run whose lock was taken does not count for its limit",

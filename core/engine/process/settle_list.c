@@ -285,11 +285,19 @@ static json_t *verdicts(const struct settlement *asked) {
     return json_kept(list, done);
 }
 
+/* No commit follows on which that rests. */
+static bool refuses(const struct settlement *asked) {
+    bool refused = false;
+    for (size_t i = 0; i < asked->count; i++)
+        refused = refused || asked->list[i].refused.code;
+    return refused;
+}
+
 static bool read_all(struct settlement *asked, struct engine *engine, struct error *error) {
     if (!read_question(asked, engine, error) || !make_all(asked, engine, error))
         return false;
     walk_all(asked, engine);
-    return store_seen(engine->store, error); /* another connection writes it */
+    return !refuses(asked) || store_seen(engine->store, error);
 }
 
 bool settlement_read(struct settlement *asked, struct engine *engine, const json_t *question,
@@ -338,7 +346,6 @@ bool engine_settle(struct engine *engine, const json_t *question, json_t **answe
         settlements_write(engine, &asked);
         done = asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);
     }
-    done = store_seen(engine->store, error) && done;
     if (done) {
         *answer = settlement_answer(&asked);
         done = *answer || error_no_memory(error);

@@ -226,9 +226,10 @@ struct occupancy {
 };
 
 /* What a transaction changes of the state on which commands to processes walk: one bit for the
- * instances of each slot, and one for what belongs to none, or to many. An engine that shows commits
- * before they are on the disk notes it with each of them. So a command waits for the disk only if
- * its own instance is not there yet. That instances share a slot costs a wait, and hides none. */
+ * instances of each slot, and one for what belongs to none, or to many. An engine that shows
+ * commits before they are on the disk notes it with each of them. So a command waits for the disk
+ * only if its own instance is not there yet. That instances share a slot costs a wait, and hides
+ * none. */
 enum { CHANGED_INSTANCES = 256, CHANGED_COMMON = CHANGED_INSTANCES, CHANGED_SLOTS };
 
 /* Jobs that may have killed a machine, as last read; see suspects.h. */
@@ -312,12 +313,12 @@ struct store {
     bool passed_over;                  /* a question has met a payload that is too deep for it */
     const struct store_intake *intake; /* what is created now belongs to; NULL: nothing */
     bool changed; /* something became ready in a transaction without a capacity */
-    const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
-    bool writing;                        /* a transaction is open, */
-    bool looking;                        /* or one that only reads */
-    bool unsure;                         /* a look may have seen what is not on the disk yet */
+    const struct txn_hook *const *hooks;      /* in their order, behind the last NULL; see open.c */
+    bool writing;                             /* a transaction is open, */
+    bool looking;                             /* or one that only reads */
+    bool unsure;                              /* a look may have seen what is not on the disk yet */
     uint64_t changes[CHANGED_SLOTS / 64 + 1]; /* by the open transaction */
-    struct meta meta, stored;            /* as used, and as the table has it */
+    struct meta meta, stored;                 /* as used, and as the table has it */
     int incidents;     /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
     int lines, kept;   /* what runs have said, and kept messages, the same way */
     bool outbox;       /* rows of it wait, as the last turn on a server has seen */

@@ -19,7 +19,8 @@ void transaction_waited(struct store *store);
 /* Fills `error`: another process has been writing since `begun`; returns false. */
 bool transaction_late(struct store *store, time_ms begun, struct error *error);
 
-/* The store writes by other rules from here on: what is kept back by the present ones is written. */
+/* The store writes by other rules from here on: what is kept back by the present ones is written.
+ */
 bool transaction_before_rules(struct store *store, struct error *error);
 /* Runs the hooks in their order. The last two also say that the transaction is over. */
 bool transaction_before_commit(struct store *store, struct error *error);

@@ -120,8 +120,8 @@ static bool stream_begin(struct store *store, const struct occupied_stream *move
     return db_run(&store->db, error,
                   "INSERT INTO occupancy(shard, stream, ready, timer, parked)"
                   " VALUES(0, ?1, ?2, ?3, ?4)",
-                  "iiii", moved->stream, moved->moved[OCCUPIED_READY],
-                  moved->moved[OCCUPIED_TIMER], moved->moved[OCCUPIED_PARKED]);
+                  "iiii", moved->stream, moved->moved[OCCUPIED_READY], moved->moved[OCCUPIED_TIMER],
+                  moved->moved[OCCUPIED_PARKED]);
 }
 
 static bool stream_write(struct store *store, const struct occupied_stream *moved,
@@ -133,8 +133,8 @@ static bool stream_write(struct store *store, const struct occupied_stream *move
     return db_run(&store->db, error,
                   "UPDATE occupancy SET ready=ready+?2, timer=timer+?3, parked=parked+?4"
                   " WHERE shard=0 AND stream=?1",
-                  "iiii", moved->stream, moved->moved[OCCUPIED_READY],
-                  moved->moved[OCCUPIED_TIMER], moved->moved[OCCUPIED_PARKED]) &&
+                  "iiii", moved->stream, moved->moved[OCCUPIED_READY], moved->moved[OCCUPIED_TIMER],
+                  moved->moved[OCCUPIED_PARKED]) &&
            (db_changes(&store->db) || stream_begin(store, moved, error));
 }
 

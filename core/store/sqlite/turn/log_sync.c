@@ -76,7 +76,7 @@ static uint64_t mark_next(struct store *store) {
     uint32_t *mark = &sqlite_of(store)->mark;
     while (!*mark && getrandom(mark, sizeof *mark, 0) != sizeof *mark)
         ;
-    return (uint64_t)++*mark << 32 | PENDING;
+    return (uint64_t)++ * mark << 32 | PENDING;
 }
 
 void log_sync_mark(struct store *store) {

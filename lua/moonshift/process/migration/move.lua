@@ -92,9 +92,9 @@ end
 -- Whether a wait begins anew: its event is updated, or a receive task has a message or has none.
 -- What is in a job before or after its activity waits for no event.
 local function renews(c, token)
-  local pair = c.by_from[token.at]
-  if not pair or token.state == "before" or token.state == "after" or not (token.state == "trigger" or token.state == "message"
-    or sites.trigger(pair.source)) then
+  local pair, state = c.by_from[token.at], token.state
+  if not pair or state == "before" or state == "after"
+    or not (state == "trigger" or state == "message" or sites.trigger(pair.source)) then
     return false
   end
   local step = pair.target.step
