@@ -19,6 +19,7 @@ describe("a job as users see it", function()
       suspended = false, suspended_by = rules.null, state = "ready", message = rules.null,
       failed_activity = rules.null, rev = job.rev, zone = rules.null, misfire = rules.null,
       schedule = rules.null, conflicts = 0, topic = rules.null,
+      trace = rules.null,
     }, job)
     place.clean()
   end)

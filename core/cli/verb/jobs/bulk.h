@@ -13,7 +13,7 @@ struct bulk_options {
     bool unchecked;      /* handlers need not be known */
     bool interactive;    /* show progress */
     const char *request; /* the key it is asked for under; NULL: none */
-    struct lost *lost;   /* notes the handlers of good lines */
+    struct lost *lost;   /* notes the handlers of good lines; NULL: none */
 };
 
 /* Two passes: the first reads and checks every line, the second writes. Bad lines are said on

@@ -4,7 +4,7 @@
 #include <string.h>
 
 void lost_note(struct lost *lost, const char *handler) {
-    if (strcmp(lost->last, handler) == 0)
+    if (!lost || strcmp(lost->last, handler) == 0)
         return;
     snprintf(lost->last, sizeof lost->last, "%s", handler);
     if (!lost->handlers)

@@ -10,7 +10,8 @@ struct lost {
     char last[JOB_NAME_MAX + 1];
 };
 
-/* A job of it is created. Out of memory nothing is noted: it is for a warning alone. */
+/* A job of it is created. Out of memory nothing is noted: it is for a warning alone. `lost` may be
+ * NULL. */
 void lost_note(struct lost *lost, const char *handler);
 
 /* Says on standard error, once each, which of them the engine's folder has lost. */

@@ -1,4 +1,5 @@
-/* folder_kept.c - what need not be read again of script folders (rules §13). */
+/* folder_kept.c - what need not be read again of script folders (rules §13). It is not waited for
+ * on the disk: what is lost is found anew. */
 #include "store/rules/fleet/folder_kept.h"
 #include "base/json.h"
 #include "store/folder_kept.h"
@@ -40,7 +41,7 @@ bool store_folder_mark(struct store *store, int64_t deployment, const char *mark
                                  mark, deployment);
     if (known != NO)
         return known == YES;
-    return unit_begin(store, STORE_COMMAND, &own, error) &&
+    return unit_begin(store, STORE_HOLD, &own, error) &&
            unit_end(store, own, mark_write(store, deployment, mark, error), error);
 }
 
@@ -75,7 +76,7 @@ bool store_models_keep(struct store *store, int64_t deployment, const char *prog
                                  "it", deployment, program);
     if (known != NO)
         return known == YES;
-    return unit_begin(store, STORE_COMMAND, &own, error) &&
+    return unit_begin(store, STORE_HOLD, &own, error) &&
            unit_end(store, own, models_write(store, deployment, program, found, error), error);
 }
 

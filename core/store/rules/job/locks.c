@@ -196,7 +196,8 @@ static bool locks_free_rest(struct store *store, const struct locks_free *what,
         what->reaped->freed += (int)count;
         what->reaped->suspects += what->vanished ? (int)count : 0;
     }
-    return count == 0 || (place_give_up(store, &held, count, error) && CRASH_POINT("lock_freed"));
+    return count == 0 ||
+           (place_give_up(store, &held, count, error) && CRASH_POINT("jobs_given_up"));
 }
 
 static bool locks_mark(struct store *store, const struct locks_free *what, struct error *error) {

@@ -119,7 +119,6 @@ bool unique_ahead_answer(struct store *store, struct unique_ahead *ahead, struct
     enum answer claimed = db_first(&store->db, row, &job, error);
     ahead->asked = true;
     ahead->claimed = claimed == YES;
-    CRASH_POINT("unique_claimed");
     return claimed != FAILED;
 }
 

@@ -124,7 +124,7 @@ describe("top", function()
       local status, output, errors = place.run(table.unpack(words))
       assert.equal(0, status)
       assert.matches("^executors 0  open incidents 1  ", output)
-      assert.matches("\nlater +", output)
+      assert.matches("\nbad +", output)
       assert.is_nil(output:find("\27", 1, true))
       assert.matches("^moonshift: no executor runs on ", errors)
     end
