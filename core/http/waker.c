@@ -29,7 +29,9 @@ struct waker {
     struct door *door;
     json_t *waiting; /* an object: how many wait for a topic; 0: none of late */
     json_t *left;    /* an object: since when none does, monotonic */
+    json_t *rung;    /* an object: when a topic was rung last, monotonic */
     bool fresh;      /* the first came to wait for a topic */
+    bool back;       /* the same, of a topic that was rung just now: it has found nothing */
     bool ends;
 };
 
@@ -42,9 +44,10 @@ struct waker *waker_new(const struct waker_options *options) {
     waker->told = json_object();
     waker->waiting = json_object();
     waker->left = json_object();
+    waker->rung = json_object();
     mutex_init(&waker->mutex);
     waker->reactor = reactor_new(NULL);
-    if (waker->reactor && waker->told && waker->waiting && waker->left)
+    if (waker->reactor && waker->told && waker->waiting && waker->left && waker->rung)
         return waker;
     waker_free(waker);
     return NULL;
@@ -52,8 +55,18 @@ struct waker *waker_new(const struct waker_options *options) {
 
 /* ---- what is awaited ---- */
 
+/* Takes away names that are older than `span`; those who ask choose them. The mutex is held. */
+static void forget_old(json_t *names, time_ms span) {
+    const time_ms now = clock_monotonic();
+    const char *name;
+    void *next;
+    json_t *at;
+    json_object_foreach_safe(names, next, name, at) if (json_integer_value(at) + span <= now)
+        json_object_del(names, name);
+}
+
 /* An object: how many wait for each topic for which some do. *fresh: one of them is new. */
-static json_t *waiting_now(struct waker *waker, bool *fresh, bool *ends) {
+static json_t *waiting_now(struct waker *waker, bool *fresh, bool *back, bool *ends) {
     const char *topic;
     json_t *count, *list = json_object();
     mutex_lock(&waker->mutex);
@@ -62,7 +75,10 @@ static json_t *waiting_now(struct waker *waker, bool *fresh, bool *ends) {
     }
     *fresh = waker->fresh;
     *ends = waker->ends;
-    waker->fresh = false;
+    *back = waker->back;
+    waker->fresh = waker->back = false;
+    forget_old(waker->rung, AGAIN);
+    forget_old(waker->left, REMEMBER);
     mutex_unlock(&waker->mutex);
     return list;
 }
@@ -162,6 +178,9 @@ static void ring(struct waker *waker, const json_t *topics) {
     const char *topic;
     json_t *count;
     json_object_foreach(json_unchanged(topics), topic, count) {
+        mutex_lock(&waker->mutex);
+        json_object_set_new(waker->rung, topic, json_integer(clock_monotonic()));
+        mutex_unlock(&waker->mutex);
         door_ring(waker->door, topic, (int)json_integer_value(count));
     }
 }
@@ -173,6 +192,7 @@ static bool look(struct waker *waker, const json_t *waiting, struct error *error
     time_ms wait = TIME_NEVER;
     if (!engine_awaited(waker->engine, waiting, &found, &wait, error))
         return false;
+    wait = wait > 1 ? wait : 1;
     if ((json_object_size(found) > 0 || waker->deaf) && wait > AGAIN)
         wait = AGAIN;
     waker->look_at = clock_monotonic() + (wait < SAFE ? wait : SAFE);
@@ -193,17 +213,19 @@ static void fail(struct waker *waker, const json_t *waiting, const struct error 
 
 /* False: it ends. */
 static bool turn(struct waker *waker) {
-    bool fresh = false, ends = false;
+    bool fresh = false, back = false, ends = false;
     struct error error = {0};
     const bool heard = waker->heard;
     if (heard && waker->engine)
         engine_heard(waker->engine);
-    json_t *waiting = waiting_now(waker, &fresh, &ends);
+    json_t *waiting = waiting_now(waker, &fresh, &back, &ends);
     const bool some = json_object_size(waiting) > 0;
     const bool looks = some && (fresh || heard || clock_monotonic() >= waker->look_at);
     bool done = true;
     if (!some)
         waker->look_at = TIME_NEVER;
+    else if (back && waker->look_at > clock_monotonic() + AGAIN)
+        waker->look_at = clock_monotonic() + AGAIN;
     if (!ends && (looks || heard))
         done = prepare(waker, waiting, &error) && (!looks || look(waker, waiting, &error));
     if (!done)
@@ -245,9 +267,15 @@ void waker_await(struct waker *waker, struct door *door, const json_t *topics) {
     bool first = false;
     mutex_lock(&waker->mutex);
     json_array_foreach(topics, i, topic)
-        first = count_one(waker, json_string_value(topic)) || first;
+        if (count_one(waker, json_string_value(topic))) {
+            const char *name = json_string_value(topic);
+            first = true;
+            if (json_int(waker->rung, name) + AGAIN > clock_monotonic())
+                waker->back = true;
+            else
+                waker->fresh = true;
+        }
     waker->door = door;
-    waker->fresh = waker->fresh || first;
     if (!waker->thread.running && !waker->ends)
         thread_start(&waker->thread, run, waker);
     mutex_unlock(&waker->mutex);
@@ -288,6 +316,7 @@ void waker_free(struct waker *waker) {
     json_decref(waker->told);
     json_decref(waker->waiting);
     json_decref(waker->left);
+    json_decref(waker->rung);
     mutex_free(&waker->mutex);
     free(waker);
 }

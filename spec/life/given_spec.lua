@@ -20,7 +20,7 @@ local ENGINE = {
   set_due = { 1, "2030-01-01" }, set_priority = { 1, 5 }, set_retries = { 1, 2 },
   instance_picture = { 1 }, process_picture = { "p" },
   migrate_instance = { 1, {} }, migration_plan = { "p", 1, 2 }, modify_instance = { 1, {} },
-  restart_instance = { 1, {} }, signal = { "s", {} },
+  receive = { "hook" }, restart_instance = { 1, {} }, signal = { "s", {} },
   set_variables = { 1, {} }, start = { "p" }, suspend = { 1 }, suspend_instance = { "x" },
   suspend_process = { "p" }, throw = { 1, "c" }, unregister = { 1 },
 }
@@ -144,7 +144,7 @@ describe("an option of a creation", function()
     instance = "string", root = "string", activity = "string", retries = "integer",
     tenant = "string", category = "string", unique = "string", on_conflict = "string",
     unique_for = "span", cycle = "string", zone = "string", misfire = "string",
-    unchecked = "boolean", request = "string",
+    unchecked = "boolean", request = "string", trace = "string",
   }
 
   local function is(kind, value)

@@ -427,6 +427,17 @@ describe("a worker outside", function()
     assert.equal(21, engine:jobs({ locked = true }):count())
   end)
 
+  it("ends each of its jobs once, however often one request says so", function()
+    engine:enqueue("topic/ocr")
+    local one = assert(engine:fetch { worker = "w1", topics = { "ocr" } })[1]
+    local again = { id = one.id, token = one.token, outcome = "complete",
+      create = { { handler = "topic/ocr" } } }
+    local settled = assert(engine:settle { worker = "w1", outcomes = { again, again } })
+    assert.is_nil(settled.outcomes[1].code)
+    assert.equal("conflict", settled.outcomes[2].code)
+    assert.equal(1, engine:jobs():count())
+  end)
+
   it("is suspended with its job, and may not complete it then", function()
     local id = make(1)
     local job = fetch("w1")[1]

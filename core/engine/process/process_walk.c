@@ -234,7 +234,9 @@ static enum answer go_back(struct process_walk *walk, struct engine *engine, str
  * others are not on the disk yet where many clients give commands. */
 static bool is_durable(const struct process_walk *walk, struct engine *engine,
                        struct error *error) {
-    bool more = walk->cause.broadcast || text_of(walk, "around") ||
+    const char *kind = json_text(walk->cause.object, "kind");
+    bool others = !walk->cause.instance && !(kind && strcmp(kind, "start") == 0);
+    bool more = others || walk->cause.broadcast || text_of(walk, "around") ||
                 json_is_true(json_object_get(walk->command, "unique"));
     return more ? store_seen(engine->store, error)
                 : store_seen_of(engine->store, walk->cause.instance, error);

@@ -81,11 +81,22 @@ static bool make(const struct settlement *asked, struct engine *engine, struct h
     return held == NO || (held == YES && handed_back_make(one, engine, job, error));
 }
 
-/* Entries that name one job twice would end its lock twice: the second one is stale. */
+/* An entry before it ends the lock. */
+static bool is_over(const struct settlement *asked, size_t which) {
+    for (size_t i = 0; i < which; i++)
+        if (asked->list[i].id == asked->list[which].id && asked->list[i].outcome)
+            return true;
+    return false;
+}
+
+/* Of entries that name one job twice the second one has no lock. */
 static bool make_all(struct settlement *asked, struct engine *engine, struct error *error) {
-    for (size_t i = 0; i < asked->count; i++)
-        if (!make(asked, engine, &asked->list[i], error))
+    for (size_t i = 0; i < asked->count; i++) {
+        if (is_over(asked, i))
+            lost(&asked->list[i]);
+        else if (!make(asked, engine, &asked->list[i], error))
             return false;
+    }
     return true;
 }
 
@@ -244,10 +255,16 @@ static struct settlement *end_of(struct settlement *list) {
     return list;
 }
 
+/* What one of them is to blame for; a commit of which nobody knows is not tried again. */
+static bool is_of_one(enum error_code code) {
+    return code != ERROR_IO && code != ERROR_UNAVAILABLE && code != ERROR_BUSY &&
+           code != ERROR_FULL;
+}
+
 void settlements_write(struct engine *engine, struct settlement *list) {
     for (struct settlement *end; list; list = end) {
         end = end_of(list);
-        if (write_some(list, end, engine) || list->next == end)
+        if (write_some(list, end, engine) || list->next == end || !is_of_one(list->error.code))
             continue;
         for (struct settlement *one = list; one != end; one = one->next)
             write_some(one, one->next, engine);

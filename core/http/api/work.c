@@ -76,7 +76,8 @@ static json_t *topic_names(const json_t *topics) {
     size_t i;
     json_t *entry;
     json_array_foreach(topics, i, entry)
-        json_array_append(names, json_unchanged(topic_name(entry)));
+        if (json_is_string(topic_name(entry)))
+            json_array_append(names, json_unchanged(topic_name(entry)));
     return names;
 }
 
@@ -223,8 +224,10 @@ void work_give_up(struct exchange *exchange, const struct error *error) {
 /* Nothing is locked for a client that has gone. */
 static bool leave_be(struct call *call, const json_t *question, time_ms wait, struct error *error) {
     call->exchange->passes = true;
-    return park(call->exchange, question, wait, error) &&
-           call_answer(call, 200, json_pack("{s[]}", "jobs"), error);
+    if (!park(call->exchange, question, wait, error))
+        return false;
+    call->exchange->parks_until = 0; /* nobody reads the answer */
+    return call_answer(call, 200, json_pack("{s[]}", "jobs"), error);
 }
 
 bool answer_fetch(struct call *call, struct error *error) {

@@ -122,6 +122,17 @@ describe("fetches that wait", function()
     assert.equal("topic/ocr", job(face:talk(steps)[2]).handler)
   end)
 
+  it("are answered behind many dates that nobody moves", function()
+    local steps = parked(1)
+    local file = assert(io.open(folder .. "/many.jsonl", "w"))
+    file:write(('{"handler":"make","after":"PT0.1S"}\n'):rep(300), '{"handler":"topic/ocr",'
+      .. '"after":"PT0.2S"}\n')
+    file:close()
+    add(steps, { { "shell", enqueue("--from", folder .. "/many.jsonl") .. " >/dev/null" },
+      { "first" }, { "read" } })
+    assert.equal("topic/ocr", job(face:talk(steps)[2]).handler)
+  end)
+
   it("are answered when another worker's lock has run out", function()
     local held = job(face:talk({ { "send", post("/v1/jobs", { handler = "topic/ocr" }) },
       { "read" }, { "send", fetch("holder", "ocr", "PT1S") }, { "read" } })[2])

@@ -70,7 +70,8 @@ static json_t *token_json(struct row *row) {
                      (json_int_t)row_time(row, 6));
 }
 
-json_t *store_token_find(struct store *store, const char *hash, time_ms now, struct error *error) {
+static json_t *token_look_up(struct store *store, const char *hash, time_ms now,
+                             struct error *error) {
     struct row *row = db_query(&store->db, error,
                                "SELECT id, name, scopes, tenant, handlers, rate, expires"
                                " FROM api_token WHERE hash=?1 AND revoked IS NULL"
@@ -83,6 +84,15 @@ json_t *store_token_find(struct store *store, const char *hash, time_ms now, str
     row_done(row);
     if (!token)
         error_no_memory(error);
+    return token;
+}
+
+json_t *store_token_find(struct store *store, const char *hash, time_ms now, struct error *error) {
+    bool own = false;
+    if (!store_look(store, &own, error))
+        return NULL;
+    json_t *token = token_look_up(store, hash, now, error);
+    store_look_end(store, own);
     return token;
 }
 

@@ -239,6 +239,18 @@ bool history_unfiled(struct store *store, int64_t *count, struct error *error) {
     return true;
 }
 
+bool history_skip_gap(struct store *store, const char *first_behind, int64_t *filed,
+                      struct error *error) {
+    int64_t first = 0;
+    if (db_value(&store->db, error, &first, first_behind, "i", *filed) == FAILED)
+        return false;
+    if (first > *filed)
+        *filed = first - 1;
+    return true;
+}
+
+#define FIRST_BEHIND "SELECT coalesce(min(seq), 0) FROM ended WHERE seq>?1"
+
 bool store_file_ended(struct store *store, int limit, bool *more, struct error *error) {
     bool own = false;
     int64_t filed = 0, last = 0;
@@ -248,6 +260,7 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
     bool done =
         history_filed(store, &filed, error) &&
         db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") != FAILED;
+    done = done && (last - filed <= limit || history_skip_gap(store, FIRST_BEHIND, &filed, error));
     *more = done && last - filed > limit;
     if (done && last > filed)
         done = history_file(store, filed, *more ? filed + limit : last, error);

@@ -74,4 +74,9 @@ bool history_filed(struct store *store, int64_t *filed, struct error *error);
 /* How many rows of ended jobs are not filed, or of the trail if those are more. */
 bool history_unfiled(struct store *store, int64_t *count, struct error *error);
 
+/* Moves *filed on where no rows follow it for long, as in a store whose history was removed.
+ * `first_behind` asks for the first number behind ?1, or 0. */
+bool history_skip_gap(struct store *store, const char *first_behind, int64_t *filed,
+                      struct error *error);
+
 #endif

@@ -1,4 +1,5 @@
 #include "store/rules/record/trail.h"
+#include "store/rules/record/history.h"
 
 bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
                  struct error *error) {
@@ -21,10 +22,14 @@ static bool file_to(struct store *store, int64_t to, struct error *error) {
                   "i", to);
 }
 
+#define FIRST_BEHIND "SELECT coalesce(min(seq), 0) FROM trail WHERE seq>?1"
+
 bool trail_file(struct store *store, int limit, bool *more, struct error *error) {
     int64_t filed = 0, last = 0;
     if (!trail_filed(store, &filed, error) ||
-        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM trail", "") == FAILED)
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM trail", "") ==
+            FAILED ||
+        (last - filed > limit && !history_skip_gap(store, FIRST_BEHIND, &filed, error)))
         return false;
     *more = last - filed > limit;
     int64_t to = *more ? filed + limit : last;

@@ -3,7 +3,10 @@
 #include "store/outside.h"
 #include "store/rules/fleet/remote.h"
 
-enum { TIMERS_LOOKED = 200 }; /* of all topics and definitions, the first ones */
+enum {
+    TIMERS_LOOKED = 200, /* of all topics and definitions, the first ones */
+    OVERDUE_WAIT = 1000  /* ms, where all of those are due */
+};
 
 /* A look at the jobs of some topics. */
 struct awaited {
@@ -68,6 +71,15 @@ static bool timer_seen(struct awaited *awaited, time_ms due, int64_t stream) {
     return is_awaited(awaited, of) && due > awaited->now;
 }
 
+/* All of the first timers are due, and nobody has moved them: who is asked does that. */
+static void add_all(struct awaited *awaited) {
+    const char *topic;
+    json_t *count;
+    json_object_foreach(json_unchanged(awaited->topics), topic, count)
+        found_add(awaited, topic, 1);
+    next_at(awaited, awaited->now + OVERDUE_WAIT);
+}
+
 /* Of timers no index knows the stream. If none of the first ones is awaited, the last of them says
  * when to look again. */
 static bool look_at_timers(struct awaited *awaited, struct error *error) {
@@ -82,8 +94,10 @@ static bool look_at_timers(struct awaited *awaited, struct error *error) {
             row_done(row);
             return true;
         }
-        if (count == TIMERS_LOOKED)
+        if (count == TIMERS_LOOKED && due > awaited->now)
             next_at(awaited, due);
+        else if (count == TIMERS_LOOKED)
+            add_all(awaited);
     }
     return step == NO;
 }

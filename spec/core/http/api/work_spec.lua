@@ -151,6 +151,16 @@ describe("a fetch that waits", function()
     assert.equal(20, #jobs(said_all[22]))
   end)
 
+  it("is refused with topics that are no texts, and harms nobody if its client has gone", function()
+    for i, topics in ipairs { { 5 }, { json.null }, { { topic = 5 } } } do
+      local bad = post("/v1/fetch", { worker = "w", topics = topics, wait = "PT5S" })
+      face:talk { { "on", "a" .. i }, { "send", bad }, { "close" } }
+      assert.matches("^400 ", face:ask(bad))
+    end
+    face:talk { { "on", "b" }, { "send", fetch("w", { wait = "PT10M" }) }, { "close" } }
+    assert.matches("^200 ", face:ask(EXECUTORS))
+  end)
+
   it("is answered at once when the face stops", function()
     local said_all = talk(parked("w1", "w2"), {
       { "terminate", face.pid },

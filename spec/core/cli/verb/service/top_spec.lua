@@ -143,7 +143,7 @@ describe("top", function()
     assert.truthy(seen.bad.delay >= 0 and seen.bad.run >= 0)
   end)
 
-  it("says what is wrong with the store, on a terminal that it has not taken", function()
+  it("says what is wrong with the store, on a terminal that it has not taken #file", function()
     assert.same({ "shown", "4", "restored" }, (function()
       local kept = place.line
       place.line = function(verb)
