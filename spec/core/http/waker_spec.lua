@@ -163,9 +163,9 @@ describe("fetches that wait", function()
     local status, _, errors = process.moonshift("check", "--store", store)
     assert.equal(0, status, errors)
     process.kill(face.pid)
-    process.await_end(face.pid, 60)
+    process.await_status(face.pid, 60)
     face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket2", "--open")
-    assert.equal("topic/ocr", job(face:talk(add(parked(1), {
+    assert.equal("topic/ocr", job(face:talk(add(parked(2), {
       { "shell", enqueue "topic/ocr" .. " >/dev/null" }, { "first" }, { "read" } }))[2]).handler)
   end)
 end)
