@@ -120,7 +120,7 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 	$(filter-out $(foreach word,$(WORDS),$(filter %/$(word)_spec.lua,$(CLI_SPECS))),$(CLI_SPECS)) \
 	$(patsubst %,spec/examples/%_spec.lua,api_client booking embedded hello migration \
 	  order_process orders receipts thumbnails workers) \
-	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors hooks instance_batches intakes keys \
+	$(patsubst %,spec/faults/%_spec.lua,bad_rows executors given_up hooks instance_batches intakes keys \
 	  kept_messages kill limit outside \
 	  process_commands process_conflicts process_exclusive process_kill process_lanes process_matrix process_model \
 	  overrides process_neighbours process_orders process_reload process_second_lane \

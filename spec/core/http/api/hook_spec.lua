@@ -166,6 +166,11 @@ describe("a route over HTTP", function()
   it("refuses pages of other sites", function()
     assert.matches("^403 ", face:ask(signed("", "Sec-Fetch-Site: cross-site")))
     assert.matches("^403 ", face:ask(signed("", "Origin: http://other.example")))
+    local before, reader = notes(), bearer("reader", "--scope", "read")
+    assert.matches("^403 ", face:ask(send("GET", "/hooks/inner/seen", "", reader,
+      "Origin: http://other.example")))
+    assert.equal(before, notes())
+    assert.matches("^200 ", face:ask(send("GET", "/hooks/inner/seen", "", reader)))
   end)
 
   it("is read again with the folder", function()

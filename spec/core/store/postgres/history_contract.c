@@ -95,6 +95,23 @@ static void filed(struct contract *c) {
     empty(c);
 }
 
+/* Numbers of which a store has no rows any more cost no steps. */
+static void gap(struct contract *c) {
+    bool more = true;
+    int steps = 0;
+    EXPECT(fill(c) && tidy(c));
+    EXPECT(run(c, "SELECT setval(pg_get_serial_sequence('ended', 'seq'), 20000000),"
+                  " setval(pg_get_serial_sequence('trail', 'seq'), 30000000)") &&
+           add(c, TAIL));
+    for (; more && steps < TAIL; steps++)
+        if (!store_tend(c->store, CHORE_TIDY, ENDS / 4, &more, &c->error))
+            break;
+    EXPECT(!more && steps == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM ended_by_job") == ENDS + 2 * TAIL);
+    EXPECT(contract_number(c, "SELECT count(*) FROM trail_of") == ENDS + 2 * TAIL);
+    empty(c);
+}
+
 /* Instances of the tail, which all go at once. */
 static void cleaned(struct contract *c) {
     struct command_run command = {0};
@@ -116,6 +133,7 @@ static void cleaned(struct contract *c) {
 
 static const struct check checks[] = {
     {"what has ended is filed by job and instance when there is time", filed},
+    {"what follows numbers without rows is filed at once", gap},
     {"instances that go do not each walk through the steps that are not filed", cleaned},
     {"what is asked of a job or an instance reads few rows beside its own", asked},
 };

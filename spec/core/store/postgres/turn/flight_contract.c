@@ -3,6 +3,7 @@
  */
 #include "../../process_many.h"
 #include "asked.h"
+#include "store/rules/job/locks.h"
 
 enum { FEW = 100 };
 
@@ -131,6 +132,33 @@ static void frames(struct contract *c) {
     struct asked few = take_framed(c, of, FEW);
     struct asked many = take_framed(c, of, PAGE);
     EXPECT(as_much(few, many));
+}
+
+/* ---- what an executor gives up ---- */
+
+/* Takes so many of the jobs, each in a lane, and gives all up as one does that leaves or is dead.
+ */
+static struct asked give_up(struct contract *c, int count) {
+    struct store_reaped reaped = {0};
+    const struct locks_free all = {.owner = c->store->self.id, .now = NOW, .reaped = &reaped};
+    struct job *jobs = take_many(c, count);
+    bool own = false, taken = jobs != NULL;
+    job_free_list(jobs);
+    struct asked before = asked_now(c);
+    bool done = taken && unit_begin(c->store, STORE_COMMAND, &own, &c->error) &&
+                unit_end(c->store, own, locks_free(c->store, &all, &c->error), &c->error);
+    return asked_since(c, before, done && reaped.freed == count);
+}
+
+static void given_up(struct contract *c) {
+    int64_t of = order(c);
+    EXPECT(of != 0 && make_many(c, of, PAGE));
+    give_up(c, FEW); /* the statements are known now */
+    struct asked few = give_up(c, FEW);
+    struct asked many = give_up(c, PAGE);
+    EXPECT(as_much(few, many));
+    EXPECT(count_of(c, "SELECT count(*) FROM ready") == PAGE);
+    EXPECT(count_of(c, "SELECT (SELECT count(*) FROM locks) + (SELECT count(*) FROM lane)") == 0);
 }
 
 /* ---- lists of commands ---- */
@@ -337,6 +365,7 @@ static const struct check checks[] = {
     {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
     {"the frames for a page of jobs cost as many waits for many", frames},
+    {"what an executor holds goes back with as many waits for many", given_up},
     {"a turn whose signals nothing waits for waits as often for many as for a few", unheard},
     {"what begins to wait for a signal in the turn in which it is given gets it", heard},
     {"a turn in which instances end waits as often for many as for a few", ends},
