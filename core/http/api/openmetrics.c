@@ -172,7 +172,8 @@ static void write_handlers(const struct page *page, const json_t *definitions) {
     }
     if (list)
         qsort(list, count, sizeof *list, more_runs);
-    family(page, "jobs_ended", "counter", "Runs that have ended, by handler and outcome.");
+    family(page, "jobs_ended", "counter",
+           "Runs by executors that have ended, by handler and outcome.");
     for (i = 0; list && i < count; i++) {
         if (i < HANDLERS_MOST)
             write_ended(page, &list[i]);
