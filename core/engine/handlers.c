@@ -2,22 +2,16 @@
  * §13), else the deployment that the store knows it from. */
 #include "engine/engine_state.h"
 
-static struct script_options script_options_of(struct engine *engine, struct folder *folder) {
+struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
+                                          const struct folder *before, struct error *error) {
+    const struct script_borrowed *borrowed = engine->options.borrowed;
     struct script_options options = {.folder = folder,
                                      .settings = engine->options.settings,
                                      .clock = engine->options.clock,
-                                     .hook = HOOK_ALWAYS,
-                                     .host = job_services_host(engine->services)};
-    return options;
-}
-
-struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
-                                          const struct folder *before, struct error *error) {
-    struct script_options options = script_options_of(engine, folder);
-    options.reading = plain ? READING_PLAIN : READING_RUN;
-    options.borrowed = engine->options.borrowed;
-    if (options.borrowed)
-        options.hook = HOOK_OFF;
+                                     .hook = borrowed ? HOOK_OFF : HOOK_ALWAYS,
+                                     .host = job_services_host(engine->services),
+                                     .borrowed = borrowed,
+                                     .reading = plain ? READING_PLAIN : READING_RUN};
     return generation_open(&options, before, error);
 }
 
@@ -31,8 +25,8 @@ static struct generation *earlier(struct engine *engine, int64_t deployment, str
     struct folder *folder = files ? folder_from_json(files, "store", deployment, error) : NULL;
     if (folder)
         folder->all_stock = true;
-    struct script_options options = script_options_of(engine, folder);
-    struct generation *generation = folder ? generation_open(&options, NULL, error) : NULL;
+    struct generation *generation =
+        folder ? engine_open_generation(engine, folder, false, NULL, error) : NULL;
     folder_release(folder);
     json_decref(files);
     if (!generation)

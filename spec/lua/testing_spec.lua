@@ -49,6 +49,24 @@ describe("testing", function()
     assert.same({ "a@b.example" }, sent)
   end)
 
+  it("gives an earlier deployment what the spec has for its processes", function()
+    local folder = engines.folder { ["processes/order.lua"] = [[
+      local p = require "moonshift.process"
+      return { p.step "pack" { run = "pack", async = true }, p.step "bill" { run = "bill" } }
+    ]] }
+    local called = {}
+    local engine = testing.engine { scripts = folder, missing = function(name)
+      called[#called + 1] = name
+    end }
+    assert(engine:start("order"))
+    local file = assert(io.open(folder .. "/processes/order.lua", "w"))
+    file:write [[return { require "moonshift.process".step "send" { run = "send" } }]]
+    file:close()
+    assert(engine:reload())
+    assert.same({ done = 1, failed = 0 }, engine:drain())
+    assert.same({ "pack", "bill" }, called)
+  end)
+
   it("counts failures and does not raise them in drain", function()
     local engine = testing.engine {
       handlers = {
