@@ -18,11 +18,10 @@ struct network {
 /* ---- networks ---- */
 
 static bool read_address(const char *text, struct network *network) {
-    network->size = 4;
-    if (inet_pton(AF_INET, text, network->bytes) == 1)
-        return true;
-    network->size = 16;
-    return inet_pton(AF_INET6, text, network->bytes) == 1;
+    bool short_one = inet_pton(AF_INET, text, network->bytes) == 1;
+    network->size = short_one ? 4 : 16;
+    network->bits = network->size * 8;
+    return short_one || inet_pton(AF_INET6, text, network->bytes) == 1;
 }
 
 static bool read_network(const char *entry, struct network *network) {
@@ -35,13 +34,33 @@ static bool read_network(const char *entry, struct network *network) {
     text[size] = 0;
     if (!read_address(text, network))
         return false;
-    network->bits = network->size * 8;
     if (!slash)
         return true;
     long bits = isdigit((unsigned char)slash[1]) ? strtol(slash + 1, &end, 10) : -1;
     bool fine = bits >= 0 && bits <= network->bits && !*end;
     network->bits = fine ? (int)bits : 0;
     return fine;
+}
+
+/* Makes an IPv4 address or network inside an IPv6 one what it is. */
+static void unmap(struct network *network) {
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    if (network->size != 16 || network->bits < 96 ||
+        memcmp(network->bytes, mapped, sizeof mapped) != 0)
+        return;
+    memmove(network->bytes, network->bytes + 12, 4);
+    network->size = 4;
+    network->bits -= 96;
+}
+
+/* Where a connection to "any address" ends: at this machine. False: it is another address. */
+static bool becomes_loopback(struct network *address) {
+    static const unsigned char any[16];
+    if (memcmp(address->bytes, any, (size_t)address->size) != 0)
+        return false;
+    address->bytes[0] = address->size == 4 ? 127 : 0;
+    address->bytes[address->size - 1] = 1;
+    return true;
 }
 
 static bool holds(const struct network *network, const unsigned char *bytes, int size) {
@@ -53,18 +72,15 @@ static bool holds(const struct network *network, const unsigned char *bytes, int
            (rest == 0 || ((network->bytes[whole] ^ bytes[whole]) & mask) == 0);
 }
 
-static bool is_among(const json_t *list, struct network *address) {
-    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+static bool is_among(const json_t *list, const struct network *address) {
     size_t i;
     const json_t *entry;
     struct network network;
-    if (address->size == 16 && memcmp(address->bytes, mapped, sizeof mapped) == 0) {
-        memmove(address->bytes, address->bytes + 12, 4);
-        address->size = 4;
-    }
     json_array_foreach(list, i, entry) {
-        if (read_network(json_string_value(entry), &network) &&
-            holds(&network, address->bytes, address->size))
+        if (!read_network(json_string_value(entry), &network))
+            continue;
+        unmap(&network);
+        if (holds(&network, address->bytes, address->size))
             return true;
     }
     return false;
@@ -72,16 +88,21 @@ static bool is_among(const json_t *list, struct network *address) {
 
 bool reach_has_address(const json_t *list, const struct sockaddr *address) {
     struct network one = {.size = address->sa_family == AF_INET ? 4 : 16};
+    one.bits = one.size * 8;
     if (one.size == 4)
         memcpy(one.bytes, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
     else
         memcpy(one.bytes, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
-    return is_among(list, &one);
+    unmap(&one);
+    return is_among(list, &one) || (becomes_loopback(&one) && is_among(list, &one));
 }
 
 bool reach_has_text(const json_t *list, const char *address) {
     struct network one = {0};
-    return read_address(address, &one) && is_among(list, &one);
+    if (!read_network(address, &one))
+        return false;
+    unmap(&one);
+    return is_among(list, &one);
 }
 
 /* ---- names ---- */
@@ -101,6 +122,7 @@ static bool is_name(const char *entry) {
 /* A name may end in a dot, and means the same. */
 static bool names(const char *entry, const char *host, size_t size) {
     size_t tail = strlen(entry);
+    tail -= tail > 0 && entry[tail - 1] == '.';
     if (*entry != '*')
         return tail == size && strncasecmp(entry, host, size) == 0;
     tail--; /* ".example.com" */

@@ -18,7 +18,7 @@ bool reach_check(const json_t *list, bool names, const char *label, struct error
 bool reach_has_name(const json_t *list, const char *host);
 
 /* Whether an entry of the list is the address or its network. An IPv4 address inside an IPv6 one
- * counts as itself. */
+ * counts as itself; 0.0.0.0 and ::, which lead to this machine, count as its loopback too. */
 bool reach_has_address(const json_t *list, const struct sockaddr *address);
 /* The same of an address as a text; one that is none is never there. */
 bool reach_has_text(const json_t *list, const char *address);

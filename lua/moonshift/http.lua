@@ -7,10 +7,11 @@ local http = {}
 local DEFAULTS = { method = "GET", timeout = "PT30S", follow = 5, max = "1MiB" }
 local KEYS = { method = "text", url = "text", headers = "table", body = "text", json = "any",
   timeout = "span", follow = "count", max = "size", ca = "text", again = "any",
-  sign = "text" }
+  sign = "secret" }
 local SIZES = { KiB = 1 << 10, MiB = 1 << 20, GiB = 1 << 30 }
 local MAX = 1 << 30 -- bytes of an answer that may be asked for
 local FOLLOW_MAX = 100
+local YEAR = 31556952000 -- ms, on the average
 local FRAMING = { ["content-length"] = true, ["transfer-encoding"] = true, connection = true }
 local MONTHS = { Jan = 1, Feb = 2, Mar = 3, Apr = 4, May = 5, Jun = 6, Jul = 7, Aug = 8, Sep = 9,
   Oct = 10, Nov = 11, Dec = 12 }
@@ -29,8 +30,18 @@ function readers.any(_, value)
 end
 
 function readers.text(name, value)
-  if type(value) ~= "string" or (name ~= "body" and value:find "%c") then
+  if type(value) ~= "string" then
     refuse("%s is %s (expected a text)", name, show(value))
+  elseif name ~= "body" and value:find "%c" then
+    refuse("%s is %s (expected a text without control characters)", name, show(value))
+  end
+  return value
+end
+
+-- An empty one signs nothing: everybody has it.
+function readers.secret(name, value)
+  if readers.text(name, value) == "" then
+    refuse("%s is empty (expected a secret)", name)
   end
   return value
 end
@@ -122,6 +133,8 @@ local function read_headers(given)
     value = type(value) == "number" and tostring(value) or value
     if type(value) ~= "string" or value:find "[%z\r\n]" then
       refuse("headers: %s is %s (expected a text of one line)", name, show(value))
+    elseif headers[name:lower()] then
+      refuse("headers: %s is given twice, in other letters (expected one)", name:lower())
     end
     headers[name:lower()] = value
   end
@@ -194,17 +207,18 @@ end
 local function lines_of(headers)
   local lines = {}
   for name, value in pairs(headers) do
-    lines[#lines + 1] = value == "" and name .. ";" or name .. ": " .. value
+    lines[#lines + 1] = value:find "^%s*$" and name .. ";" or name .. ": " .. value
   end
   return lines
 end
 
 -- ---- what comes back ----
 
--- What is given twice is one list, as HTTP has it.
+-- What is given twice is one list, as HTTP has it; a line that begins with a blank goes on the one
+-- before it.
 local function parse_head(text)
   local headers = {}
-  for line in text:gmatch "[^\r\n]+" do
+  for line in text:gsub("\r?\n[ \t]+", " "):gmatch "[^\r\n]+" do
     local name, value = line:match "^([^:%s]+)%s*:%s*(.-)%s*$"
     if name then
       name = name:lower()
@@ -214,15 +228,49 @@ local function parse_head(text)
   return headers
 end
 
+-- The forms of a date in HTTP: today's, that of RFC 850 and that of asctime.
+local DATES = {
+  { "^%a+, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d:%d%d:%d%d) GMT$", "day", "month", "year", "time" },
+  { "^%a+, (%d%d)%-(%a%a%a)%-(%d%d) (%d%d:%d%d:%d%d) GMT$", "day", "month", "year", "time" },
+  { "^%a%a%a (%a%a%a) ([ %d]%d) (%d%d:%d%d:%d%d) (%d%d%d%d)$", "month", "day", "time", "year" },
+}
+
+local function parts_of(value)
+  for _, form in ipairs(DATES) do
+    local parts, found = {}, { value:match(form[1]) }
+    for i, part in ipairs(found) do
+      parts[form[i + 1]] = part
+    end
+    if MONTHS[parts.month] then
+      return parts
+    end
+  end
+end
+
+-- A year of two digits is at most 50 years ahead.
+local function year_of(parts, now)
+  local year = tonumber(parts.year)
+  if #parts.year == 4 then
+    return year
+  end
+  local this = 1970 + now // YEAR
+  year = this - this % 100 + year
+  return year > this + 50 and year - 100 or year
+end
+
+-- The instant of a date; nil: it is none.
+local function instant_of(value, now)
+  local parts = parts_of(value)
+  return parts and rules.time(("%04d-%02d-%02dT%sZ"):format(year_of(parts, now),
+    MONTHS[parts.month], tonumber(parts.day), parts.time))
+end
+
 -- Seconds from now of a Retry-After, which is a number or a date; nil: it is neither.
 local function seconds_of(value, now)
   if value:find "^%d+$" and #value < 10 then
     return tonumber(value)
   end
-  local day, month, year, time =
-    value:match "^%a+, (%d%d) (%a%a%a) (%d%d%d%d) (%d%d:%d%d:%d%d) GMT$"
-  local at = MONTHS[month]
-    and rules.time(("%s-%02d-%sT%sZ"):format(year, MONTHS[month], day, time))
+  local at = instant_of(value, now)
   return at and math.max(0, math.ceil((at - now) / 1000))
 end
 

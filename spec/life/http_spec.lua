@@ -82,7 +82,9 @@ return { retries = 2, run = function(job) return spec.act(http, job) end }
 
   it("reads when to ask again, a number or a date", function()
     for header, seconds in pairs { ["90"] = 90, ["Thu, 01 Jan 2026 00:01:00 GMT"] = 60,
-      ["Wed, 31 Dec 2025 00:00:00 GMT"] = 0, soon = "nothing" } do
+      ["Wed, 31 Dec 2025 00:00:00 GMT"] = 0, ["Thursday, 01-Jan-26 00:01:30 GMT"] = 90,
+      ["Thu Jan  1 00:02:00 2026"] = 120, ["Friday, 31-Dec-99 00:00:00 GMT"] = 0,
+      ["Fri Mai  1 00:02:00 2026"] = "nothing", soon = "nothing" } do
       assert.is_nil(run(function(http)
         local response = http.request { url = "http://x.example/" }
         assert.equal(seconds, response.retry_after or "nothing")
@@ -135,6 +137,10 @@ return { retries = 2, run = function(job) return spec.act(http, job) end }
         { url = "http://x", headers = { ["content-length"] = "1" } },
       ["http.request: headers: a is the string \"b\r\nc: d\" (expected a text of one line)"] =
         { url = "http://x", headers = { a = "b\r\nc: d" } },
+      ["http.request: headers: x-a is given twice, in other letters (expected one)"] =
+        { url = "http://x", headers = { ["X-A"] = "1", ["x-a"] = "2" } },
+      ["http.request: sign is empty (expected a secret)"] = { url = "http://x", sign = "" },
+      ["(expected a text without control characters)"] = { url = "http://x/\t" },
       ["http.request: timeout: duration"] = { url = "http://x", timeout = "soon" },
       ["http.request: again is 1 (expected true, or a text that tells requests of one job apart)"] =
         { url = "http://x", again = 1 },

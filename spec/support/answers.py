@@ -103,6 +103,8 @@ SAID = {  # what is sent at once
     "to_file": lambda r: to("file:///etc/passwd"),
     "to_denied": lambda r: to("http://127.0.0.2:%d/ok" % ports["plain"]),
     "to_denied_name": lambda r: to("http://denied.invalid/ok"),
+    "to_any": lambda r: to(base(host="0.0.0.0") + "/ok"),
+    "folded": lambda r: head(200, "X-Long: one,", "\t two", "Content-Length: 0"),
     "to_nowhere": lambda r: to("http://"),
     "to_circle": lambda r: to("/to_circle"),
     "to_none": lambda r: head(302, "Content-Length: 0"),

@@ -199,7 +199,20 @@ describe("http.request", function()
       { "in octal", at "0177.0.0.1", "refused" },
       { "IPv4 inside IPv6", at "[::ffff:127.0.0.1]", "refused" },
       { "IPv6", at "[::1]", "refused" },
-    }, "--http-deny", "127.0.0.0/8,::1/128")
+      { "any address", at "0.0.0.0", "refused" },
+      { "any address, as a number", at "0", "refused" },
+      { "any address of IPv6", at "[::]", "refused" },
+      { "any address inside IPv6", at "[::ffff:0.0.0.0]", "refused" },
+      { "any address by a redirect",
+        { url = server.url(nil, nil, "127.0.0.2") .. "/to_any", timeout = 20 }, "refused",
+        "0.0.0.0" },
+    }, "--http-deny", "127.0.0.1,::1/128")
+    check({
+      { "a network inside IPv6", at "127.0.0.1", "refused" },
+      { "any address itself", at "0.0.0.0", "refused" },
+      { "a name with a dot behind it", at "localhost", "refused" },
+      { "another one", at "127.0.0.2", 200 },
+    }, "--http-deny", "::ffff:127.0.0.0/127,0.0.0.0/8,LocalHost.")
   end)
 
   it("reaches what is allowed alone", function()
@@ -213,6 +226,19 @@ describe("http.request", function()
       { "by its network", at "127.0.0.1", 200 },
       { "another one", at "127.0.0.2", "refused" },
     }, "--http-allow", "LOCALHOST,127.0.0.1/32")
+  end)
+
+  it("reads a header that goes on in the next line, and sends one that is blank", function()
+    place.write("handlers/ask.lua", ([[
+      return function()
+        local long = http.request { url = "%s/folded" }.headers["x-long"]
+        assert(long == "one, two", long)
+        local sent = http.request { url = "%s/echo", headers = { ["X-Blank"] = " " } }
+        assert(sent.json().headers["x-blank"] == "", sent.body)
+      end]]):format(server.url(), server.url()))
+    assert.equal(0, (place.run("enqueue", "ask")))
+    local _, _, errors = place.run("run", "--drain", "--log-format", "logfmt")
+    assert.truthy(errors:find("done=1 failed=0", 1, true), errors)
   end)
 
   it("loads the library with the first request, and keeps the connection", function()
