@@ -12,13 +12,14 @@ end
 
 -- ---- the name of a file ----
 
--- What only looks whether something is there, what only leads to a program, and suffixes that say
--- nothing.
-local LOOKS = set "cd test [ [[ : true command echo export umask set . source"
+-- What only looks whether something is there or waits, what only leads to a program, options with
+-- a program's text behind them, and suffixes that say nothing.
+local LOOKS = set "cd test [ [[ : true command echo export umask set . source sleep fi done"
 local LEADS = set([[env exec nice ionice chrt nohup setsid time timeout flock sudo doas su runuser
-  chronic cronic systemd-cat systemd-run if then do sh bash dash zsh ksh perl python python2 python3
+  chronic cronic systemd-cat systemd-run if then do ! sh bash dash zsh ksh perl python python2 python3
   php ruby node lua run-parts { (]])
 local OPTIONS = { ["-u"] = 1, ["-g"] = 1 } -- with how many words behind them
+local TEXTS = set "-e -r"
 local SUFFIXES = set "sh bash py pl rb php js lua"
 
 local function slug(word)
@@ -35,35 +36,40 @@ local function is_passed(word)
   return word:find("^[-+<>$%d|]") or word:find("^[%a_][%w_]*=") or slug(word) == ""
 end
 
--- The program of one part of a command; nil: it has none of its own.
+-- The program of one part of a command. Nil and perhaps another name: it has none of its own, but
+-- is the text of a program, or nothing behind what leads to one.
 local function program_of(part)
   local lead, skips = nil, 0
   for word in part:gmatch("%S+") do
     word = word:gsub("[\"'`(){}]", "")
     local base = word:match("([^/]+)$") or word
-    if not lead and LOOKS[base] then
-      return nil
-    elseif is_passed(word) then
-      skips = skips + (OPTIONS[word] or 0)
-    elseif skips > 0 then
+    if skips > 0 and not is_passed(word) then
       skips = skips - 1
+    elseif LOOKS[base] then
+      return nil
+    elseif lead and TEXTS[word] then
+      return nil, slug(lead)
     elseif LEADS[base] then
       lead, skips = base, base == "flock" and 1 or 0
+    elseif is_passed(word) then
+      skips = skips + (OPTIONS[word] or 0)
     else
       return slug(word)
     end
   end
-  return lead and slug(lead)
+  return nil, lead and slug(lead)
 end
 
 local function name_of(command, number)
+  local second
   for part in (command:gsub("&&", "\n"):gsub("||", "\n"):gsub("[;|\n]", "\n")):gmatch("[^\n]+") do
-    local name = program_of(part)
+    local name, less = program_of(part)
     if name and name ~= "" then
       return name
     end
+    second = second or less ~= "" and less or nil
   end
-  return "line-" .. number
+  return second or "line-" .. number
 end
 
 local function unique_name(name, used)
@@ -259,9 +265,20 @@ function Reader:variable(name, value)
   value = value:match("^\"(.*)\"$") or value:match("^'(.*)'$") or value
   if MEANINGS[name] then
     MEANINGS[name](self, value)
+  elseif not name:find("^[%a_][%w_]*$") then
+    self:say("%s=%s: not carried over (a name has letters, digits and underscores)", name, value)
   else
     self.env[name] = value
   end
+end
+
+-- The name and the value of a line that sets a variable; a name may be quoted as a value is.
+local function variable_of(line)
+  local quote, name, value = line:match("^([\"'])(.-)%1%s*=%s*(.*)$")
+  if quote then
+    return name, value
+  end
+  return line:match("^([^%s=\"']+)%s*=%s*(.*)$")
 end
 
 -- The fields of the line, and what is behind them.
@@ -342,11 +359,11 @@ end
 function Reader:read(line)
   local text = line:gsub("^%s+", "")
   local comment = text:match("^#+%s*(.-)%s*$")
-  local quote, name, value = text:match("^([\"']?)([%a_][%w_]*)%1%s*=%s*(.*)$")
+  local name, value = variable_of(text)
   if comment then
     self.comments[#self.comments + 1] = comment ~= "" and comment or nil
     return
-  elseif text ~= "" and name and quote then
+  elseif name then
     self:variable(name, value)
   elseif text ~= "" then
     self:run(text)

@@ -42,6 +42,32 @@ describe("import crontab", function()
     assert.equal(0, (place.run("check")))
   end)
 
+  it("passes over what only waits or looks, and the text of a program", function()
+    local _, names, said = import [[
+@reboot sleep 30; /usr/local/bin/warmup
+0 */12 * * * test -x /usr/bin/certbot && perl -e 'sleep int(rand(43200))' && certbot -q renew
+*/10 * * * * [ -x /lib/clean ] && if [ ! -d /run/systemd/system ]; then /lib/sessionclean; fi
+0 1 * * * if ! test -e /run/off; then sudo -u test /opt/mirror.sh; fi
+0 2 * * * python3 -c 'print(1)'
+0 3 * * * php -r 'echo 1;'
+]]
+    assert.same({ "warmup certbot sessionclean mirror print1 php ", "" }, { names, said })
+  end)
+
+  it("says which variables no shell would take", function()
+    local status, names, said = import [[
+A.B-C=1
+"two words" = 'x'
+"PLAIN"=y
+0 1 * * * env
+]]
+    assert.same({ 0, "env " }, { status, names })
+    assert.same({ "line 1: A.B-C=1: not carried over (a name has letters, digits and underscores)",
+      "line 2: two words=x: not carried over (a name has letters, digits and underscores)" },
+      { said:match "([^\n]*)\n([^\n]*)" })
+    assert.same({ PLAIN = "y" }, schedule("env").payload.env)
+  end)
+
   it("carries variables, shell, zone, input and percent signs over", function()
     import [[
 SHELL=/bin/bash
