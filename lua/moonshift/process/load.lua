@@ -341,7 +341,7 @@ function Folder:finish(handlers, missing, reading, written)
   for _, part in ipairs(self.sequence) do
     for _, one in ipairs(part.definitions or self:defined(part.graph, written)) do
       list[#list + 1] = { name = one.name, path = part.path, declared = one.declared,
-        retry = one.retry }
+        retry = not problems[1] and one.retry or nil } -- what is wrong with one is told already
     end
   end
   return problems, list

@@ -47,6 +47,14 @@ describe("the processes of a folder", function()
     assert.equal(64, #loaded.processes.two.hash)
   end)
 
+  it("have one line for a retry that cannot be read", function()
+    local told = problems { ["processes/a.bpmn"] = model("a", [[<task id="t">
+      <extensionElements><c:failedJobRetryTimeCycle>R5/soon</c:failedJobRetryTimeCycle>
+      </extensionElements></task><sequenceFlow id="f" sourceRef="s" targetRef="t"/>]]) }
+    assert.equal(1, #told, table.concat(told, "\n"))
+    assert.truthy(told[1]:find('"t": its retry "R5/soon": ', 1, true), told[1])
+  end)
+
   it("may be words in Lua, whose key is their path", function()
     local words = [[local step = require "moonshift.process".words()
       return { step "charge" { run = "charge", async = true } }]]

@@ -200,6 +200,7 @@ function readers.escalationEventDefinition(definition, owner, context, throws)
     local one = referred(definition, owner, context, "escalation", "escalationRef")
       or { code = ref }
     event.code = one.code ~= "" and one.code or nil
+    event.refused = not ref or ref == "" or nil
   end
   return event
 end
@@ -319,6 +320,7 @@ function events.read(element, context)
   local event = { kind = "none" }
   if #list > 1 then
     context.report:refuse(element, ("has %d event definitions (expected one)"):format(#list))
+    return { kind = "none", refused = true }
   elseif list[1] then
     event = readers[list[1].name](list[1], element, context, throws)
   end

@@ -294,7 +294,7 @@ function readers.callActivity(node, element, context)
   local into, key = extensions.passed(element, "in", report)
   local process = element.attributes.calledElement
   node.kind = "call"
-  if not process or process == "" then
+  if (not process or process == "") and not extension_text(element, "caseRef") then
     report:refuse(element, 'has no attribute "calledElement"')
   end
   local binding, version = nodes.binding(element, "calledElement", report)

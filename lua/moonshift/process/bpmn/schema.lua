@@ -27,8 +27,19 @@ end
 
 -- ---- ids ----
 
+-- Blanks around an id, or around what refers to one, are not of it (XML Schema: collapse).
+local function collapse_ids(element)
+  local given = element.attributes
+  for _, name in ipairs(given) do
+    if name == "id" or name == "default" or name == "bpmnElement" or name:find("^%a+Ref$") then
+      given[name] = elements.trim(given[name])
+    end
+  end
+end
+
 -- An element without an id is known by that of the element around it.
 function Schema:collect_ids(element, within)
+  collapse_ids(element)
   local id = element.attributes.id
   element.within = within
   if id and (elements.is_model(element) or element.ns == elements.DIAGRAM) then
@@ -75,9 +86,11 @@ function Schema:check_extension_attribute(element, name)
   end
 end
 
+-- What only says more about another attribute that is refused is not told of.
 function Schema:refuse_attribute(element, name)
-  local value = elements.extension(element, name)
-  if value ~= "false" and value ~= "" then
+  local value, of = elements.extension(element, name), vocabulary.says_more[name]
+  local told = of and elements.extension(element, of)
+  if value ~= "false" and value ~= "" and not told then
     self.report:refuse(element, ('the attribute "%s" is not supported (expected %s)'):format(name,
       vocabulary.instead[name] or "a process without it"))
   end

@@ -342,6 +342,8 @@ parts("connector", "", "inputOutput connectorId")
 parts("properties", "", "property")
 parts("property", "id:ignored name value", "")
 
+vocabulary.says_more = { caseBinding = "caseRef", caseVersion = "caseRef",
+  caseTenantId = "caseRef" }
 vocabulary.instead.caseRef = "calledElement: case models are not run"
 vocabulary.instead.triggerable = "a receiveTask behind the serviceTask"
 vocabulary.instead.rules = "decisionRef, or a class"

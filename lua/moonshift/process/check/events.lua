@@ -153,7 +153,7 @@ local function check_escalation(node, graph, report)
   if host and not ESCALATES[host.kind] then
     report:refuse(node, ('an escalation event at "%s" (expected a sub-process, a call or a user '
       .. "task)"):format(host.id))
-  elseif throws and not node.event.code then
+  elseif throws and not node.event.code and not node.event.refused then
     report:refuse(node, "a thrown escalation has no code")
   end
 end

@@ -64,7 +64,9 @@ local INNER = { message = true, timer = true, signal = true, conditional = true,
 
 local function check_event_start(start, node, report)
   local kind = start.event.kind
-  if not INNER[kind] then
+  if start.event.refused then
+    return
+  elseif not INNER[kind] then
     report:refuse(start, "an event sub-process cannot start without an event (expected message, "
       .. "timer, error, escalation, signal, conditional or compensation)")
   elseif (kind == "error" or kind == "compensation") and start.event.interrupting == false then

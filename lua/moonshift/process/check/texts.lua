@@ -124,9 +124,18 @@ local function is_duration(text)
   return rules.add_duration(0, text)
 end
 
+-- As Camunda reads them: a span where a date is expected, a cycle where a span is.
+local function is_date(text)
+  return (text:find("^P") and is_duration or rules.time)(text)
+end
+
+local function is_span(text)
+  return (text:find("^R") and rules.cycle or is_duration)(text)
+end
+
 local TIMERS = {
-  date = { rules.time, "a date such as 2026-12-24T18:00:00Z" },
-  duration = { is_duration, "a duration such as PT5M" },
+  date = { is_date, "a date such as 2026-12-24T18:00:00Z" },
+  duration = { is_span, "a duration such as PT5M" },
   cycle = { rules.cycle, 'a cycle such as R3/PT5M, or a cron text such as "0 8 * * mon-fri"' },
 }
 

@@ -194,6 +194,14 @@ describe("a graph", function()
     assert.is_true(other.default)
   end)
 
+  it("takes no blank around an id or a reference", function()
+    local graph = models.graph(models.process [[<startEvent id=" s"/><endEvent id="e "/>
+      <exclusiveGateway id=" x " default="f "/><sequenceFlow id="f " sourceRef="x" targetRef=" e"/>
+      <sequenceFlow id="g" sourceRef="s " targetRef="x"/>]])
+    assert.equal("e", graph.nodes.x.out[1].to)
+    assert.is_true(graph.nodes.x.out[1].default)
+  end)
+
   it("has what events wait for", function()
     local catch = '<intermediateCatchEvent id="x">%s</intermediateCatchEvent>'
     local timer = "<timerEventDefinition><%s>%s</%s></timerEventDefinition>"
@@ -209,6 +217,10 @@ describe("a graph", function()
         catch:format(('<timerEventDefinition><timeCycle f:endDate=" %s ">R3/PT10S</timeCycle>'
         .. "</timerEventDefinition>"):format(last)))
     end
+    has({ event = { kind = "timer", timer = { kind = "date", text = "PT10M" } } },
+      catch:format(timer:format("timeDate", "PT10M", "timeDate")))
+    has({ event = { kind = "timer", timer = { kind = "duration", text = "R2/PT10M" } } },
+      catch:format(timer:format("timeDuration", "R2/PT10M", "timeDuration")))
     has({ exclusive = false }, catch:format('<timerEventDefinition c:exclusive="false">'
       .. "<timeDuration>P1M</timeDuration></timerEventDefinition>"))
     has({ kind = "catch", event = { kind = "message", name = "parcel ${id}" } },
