@@ -36,10 +36,10 @@
     " (" question " OFFSET 0) AS a WHERE k.what=" what
 #define ASK_REV ASK("0", "SELECT rev AS value FROM instance WHERE id=k.thing")
 #define ASK_ALL_JOBS                                                                               \
-    ASK("1 AND k.part=0", "SELECT id AS value FROM job WHERE instance_id=k.thing LIMIT 2")
+    ASK("1 AND k.part=0", "SELECT id AS value FROM job WHERE instance_id=k.thing LIMIT 100")
 #define ASK_JOBS_OF                                                                                \
     ASK("1 AND k.part<>0", "SELECT id AS value FROM job WHERE instance_id=k.thing"                 \
-                           " AND execution=k.part LIMIT 2")
+                           " AND execution=k.part LIMIT 100") /* ASKED_JOBS */
 #define ASK_TASK                                                                                   \
     ASK("2", "SELECT id AS value FROM user_task WHERE instance=k.thing AND token=k.part")
 #define ASK_LOCK                                                                                   \

@@ -158,6 +158,9 @@ struct instance_waits {
 struct unit_ahead {
     struct asked_entry *list; /* in order */
     size_t count, room;
+    struct asked_job *jobs; /* those found, in the order of their entries */
+    size_t job_count, job_room;
+    struct id_set ended; /* jobs that runs of the transaction have ended */
 };
 
 /* Rows that they write later; see ground/bulk_rows.h. */

@@ -61,6 +61,8 @@ void unit_ahead_lane(struct store *store, int64_t lane) {
 
 static void forget_all(struct store *store) {
     free(store->asked.list);
+    free(store->asked.jobs);
+    id_set_clear(&store->asked.ended);
     store->asked = (struct unit_ahead){0};
 }
 
@@ -127,10 +129,65 @@ static void sort(struct unit_ahead *ahead) {
     ahead->count = count;
 }
 
+/* ---- jobs that wait ---- */
+
+struct asked_job {
+    int64_t of, part, id;
+};
+
+static int job_order(const void *left, const void *right) {
+    const struct asked_job *a = left, *b = right;
+    if (a->of != b->of)
+        return a->of < b->of ? -1 : 1;
+    return (a->part > b->part) - (a->part < b->part);
+}
+
+static bool add_job(struct unit_ahead *ahead, const struct asked_entry *entry) {
+    if (ahead->job_count == ahead->job_room) {
+        size_t room = ahead->job_room ? 2 * ahead->job_room : 64;
+        struct asked_job *jobs = realloc(ahead->jobs, room * sizeof *jobs);
+        if (!jobs)
+            return false;
+        ahead->jobs = jobs;
+        ahead->job_room = room;
+    }
+    ahead->jobs[ahead->job_count++] = (struct asked_job){entry->of, entry->part, entry->value};
+    return true;
+}
+
+bool unit_ahead_no_job(const struct store *store, int64_t instance, int64_t token,
+                       int64_t running) {
+    const struct unit_ahead *ahead = &store->asked;
+    const struct asked_entry *entry = unit_ahead_find(store, ASKED_JOB, instance, token);
+    const struct asked_job key = {.of = instance, .part = token};
+    if (!entry || entry->count >= ASKED_JOBS)
+        return false;
+    if (!entry->count || (entry->count == 1 && entry->value == running))
+        return true;
+    const struct asked_job *job =
+        ahead->job_count ? bsearch(&key, ahead->jobs, ahead->job_count, sizeof key, job_order)
+                         : NULL;
+    if (!job) /* only their number is known */
+        return false;
+    while (job > ahead->jobs && job_order(job - 1, &key) == 0)
+        job--;
+    const struct asked_job *end = job + entry->count;
+    while (job < end && (job->id == running || id_set_has(&ahead->ended, job->id)))
+        job++;
+    return job == end;
+}
+
+bool unit_ahead_ended(struct store *store, int64_t job, struct error *error) {
+    bool fresh = false;
+    return !store->asked.job_count || id_set_add(&store->asked.ended, job, &fresh) ||
+           db_no_memory(&store->db, error);
+}
+
 /* ---- asking ---- */
 
 /* Reads rows (what, of, part, value). */
 static bool read(struct set *set, struct store *store, struct row *row, struct error *error) {
+    struct unit_ahead *ahead = &store->asked;
     enum answer step = NO;
     (void)set;
     while ((step = db_step(&store->db, row, error)) == YES) {
@@ -138,7 +195,11 @@ static bool read(struct set *set, struct store *store, struct row *row, struct e
             find(store, (enum asked)row_int(row, 0), row_int(row, 1), row_int(row, 2));
         entry->count++;
         entry->value = row_int(row, 3);
+        if (entry->what == ASKED_JOB && !add_job(ahead, entry))
+            return db_no_memory(&store->db, error);
     }
+    if (ahead->job_count)
+        qsort(ahead->jobs, ahead->job_count, sizeof *ahead->jobs, job_order);
     return step == NO;
 }
 

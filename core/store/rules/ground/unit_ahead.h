@@ -13,14 +13,15 @@ struct instance_waits;
 /* What is asked, of one thing and a part of it. */
 enum asked {
     ASKED_REV,  /* of an instance: the rev of its frame */
-    ASKED_JOB,  /* of an instance, and a token or 0 for all: what job waits for it */
+    ASKED_JOB,  /* of an instance, and a token or 0 for all: the jobs that wait for it */
     ASKED_TASK, /* of an instance and a token: what task waits for it */
     ASKED_LOCK, /* of a job and a token: who has this lock, if no command has edited the job */
     ASKED_LANE, /* of a lane and TIME_NEVER: does a run or a command insist on it? */
     ASKED_TURN  /* of a turn outside of the frame: its rev, if its body is open */
 };
 
-/* An answer: so many rows, 2 for several, and the value of one. */
+/* An answer: so many rows, of jobs ASKED_JOBS at most, and the value of one. */
+enum { ASKED_JOBS = 100 };
 struct asked_entry {
     enum asked what;
     int64_t of, part;
@@ -39,6 +40,10 @@ const struct asked_entry *unit_ahead_find(const struct store *store, enum asked 
  * more, and nothing is known. */
 bool unit_ahead_known(struct store *store, const struct outcome *outcome,
                       const struct instance_waits *waits, size_t count);
+/* True if this is known: no job waits but `running` and those that have ended since. */
+bool unit_ahead_no_job(const struct store *store, int64_t instance, int64_t token, int64_t running);
+/* The run of a job ends it: its row goes with the transaction. */
+bool unit_ahead_ended(struct store *store, int64_t job, struct error *error);
 /* It changes: all parts of it. */
 void unit_ahead_forget(struct store *store, enum asked what, int64_t of);
 

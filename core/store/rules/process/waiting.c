@@ -52,8 +52,7 @@ static bool waiting_living(struct store *store, struct ids *ids, int64_t *list,
 }
 
 bool waiting_none(const struct store *store, int64_t instance, int64_t token, int64_t running) {
-    const struct asked_entry *jobs = unit_ahead_find(store, ASKED_JOB, instance, token);
-    return jobs && (!jobs->count || (jobs->count == 1 && jobs->value == running));
+    return unit_ahead_no_job(store, instance, token, running);
 }
 
 bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,

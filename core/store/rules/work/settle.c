@@ -11,6 +11,7 @@
 #include "store/rules/ground/frames.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/transaction.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/job/stuck.h"
 #include "store/rules/place/admission.h"
 #include "store/rules/place/backlog.h"
@@ -46,8 +47,10 @@ static bool settle_calm(struct store *store, const struct job *job, struct error
 static bool settle_remove(struct store *store, const struct job *job, enum unlocked how,
                           struct error *error) {
     bool left = how == UNLOCKED && job->retries > 0 && !job->suspended;
-    return (!left || leave_row(store, job->id, &left, error)) &&
-           (left || row_delete(store, job->id, error)) && settle_calm(store, job, error) &&
+    if (left && !leave_row(store, job->id, &left, error))
+        return false;
+    bool gone = left ? unit_ahead_ended(store, job->id, error) : row_delete(store, job->id, error);
+    return gone && settle_calm(store, job, error) &&
            (!store->progress ||
             db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", job->id));
 }
@@ -471,6 +474,12 @@ bool work_settle_end(struct store *store, struct error *error) {
            (!store->engine->settled || store->engine->settled(store, error));
 }
 
+/* Which jobs a unit would ask for is less after each run of the turn that has ended before it. */
+static bool way_is_open(const struct outcome *outcome) {
+    const enum way way = outcome->way;
+    return way == WAY_UNASKED || (outcome->unit && (way == WAY_KEPT || way == WAY_ALONE));
+}
+
 bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                  struct error *error) {
     bool own = false;
@@ -478,7 +487,7 @@ bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum
         return false;
     CRASH_POINT("settle_begun");
     outcome->undone = false;
-    if (outcome->way == WAY_UNASKED)
+    if (way_is_open(outcome))
         outcome->way = settle_way(store, outcome, false);
     store->prelock.keeps = outcome->way == WAY_OTHERS || outcome->way == WAY_KEPT;
     bool done = settle_by_way(store, outcome, now, settled, error);

@@ -39,6 +39,77 @@ static void goes_on(struct contract *c) {
     EXPECT(count_of(c, "SELECT count(*) FROM user_task") == FEW + MANY / 2);
 }
 
+/* ---- several jobs of an instance ---- */
+
+/* So many instances with two jobs each, beside their lanes. */
+static bool make_pairs(struct contract *c, int64_t of, int count) {
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    for (int i = 0; done && i < count; i++) {
+        struct step step = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, F1);
+        for (int at = 0; at < 2; at++) {
+            step_job(&step, at, "ship", 3 + at);
+            step.jobs[at].job.exclusive = false;
+            step.jobs[at].job.lane_id = 0;
+        }
+        done = settle_step(c, NULL, &step, NULL) == SETTLED;
+    }
+    return done && store_commit(c->store, &c->error);
+}
+
+/* The runs end in one turn: the first of an instance as `first`, and the second one ends it. */
+static bool settle_pairs(struct contract *c, struct job *jobs, enum outcome_kind first) {
+    static struct outcome outcomes[MANY];
+    static struct step steps[MANY];
+    struct capacity capacity = {.acquire = &everything};
+    enum settled settled = SETTLED;
+    int count = 0;
+    for (struct job *job = jobs; job; job = job->next, count++) {
+        outcomes[count] = (struct outcome){.job = job,
+                                           .kind = count % 2 ? OUTCOME_SUCCESS : first,
+                                           .started = NOW,
+                                           .ended = NOW,
+                                           .due = TIME_NONE,
+                                           .lane_ends = true,
+                                           .next = job->next ? &outcomes[count + 1] : NULL};
+        leave(&steps[count], job, NULL, count);
+        outcomes[count].unit = step_unit(&steps[count]);
+        steps[count].unit.instance_count = count % 2;
+    }
+    bool done = count && store_begin(c->store, STORE_TURN, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && store_settle_bulk(c->store, outcomes, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    job_free_list(jobs);
+    return done;
+}
+
+static struct asked turn_of_pairs(struct contract *c, int64_t of, int count,
+                                  enum outcome_kind first) {
+    struct job *jobs = make_pairs(c, of, count) ? take_many(c, 2 * count) : NULL;
+    struct asked before = asked_now(c);
+    return asked_since(c, before, settle_pairs(c, jobs, first));
+}
+
+static void pairs(struct contract *c) {
+    int64_t of = order(c);
+    EXPECT(of != 0 && turn_of_pairs(c, of, FEW, OUTCOME_SUCCESS).waits > 0);
+    struct asked few = turn_of_pairs(c, of, FEW, OUTCOME_SUCCESS);
+    struct asked many = turn_of_pairs(c, of, MANY / 2, OUTCOME_SUCCESS);
+    EXPECT(as_much(few, many));
+    EXPECT(count_of(c, "SELECT count(*) FROM past") == 2 * FEW + MANY / 2);
+    EXPECT(count_of(c, "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM locks)") == 0);
+}
+
+/* A job that goes back is one that waits: it is cancelled as its instance ends. */
+static void half_ended(struct contract *c) {
+    int64_t of = order(c);
+    EXPECT(of != 0 && turn_of_pairs(c, of, 3, OUTCOME_RETURNED).waits > 0);
+    EXPECT(count_of(c, "SELECT count(*) FROM past") == 3);
+    EXPECT(count_of(c, "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM ready)") == 0);
+}
+
 /* ---- signals ---- */
 
 static struct unit_signal signal_of(const char *name) {
@@ -369,6 +440,8 @@ static const struct check checks[] = {
     {"a turn whose signals nothing waits for waits as often for many as for a few", unheard},
     {"what begins to wait for a signal in the turn in which it is given gets it", heard},
     {"a turn in which instances end waits as often for many as for a few", ends},
+    {"a turn in which all jobs of instances end waits as often for many as for a few", pairs},
+    {"a job that goes back in the turn in which its instance ends is cancelled", half_ended},
     {"a turn in which instances go on waits as often for many as for a few", goes_on},
 };
 
