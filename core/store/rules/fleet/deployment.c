@@ -35,20 +35,30 @@ static char *deploy_properties(const struct definition *definition) {
     return text;
 }
 
-/* YES: the definition is there as it is. */
-static enum answer deploy_same(struct store *store, struct definition *definition,
-                               int64_t deployment, struct error *error) {
-    char *properties = deploy_properties(definition);
-    if (!properties) {
-        db_no_memory(&store->db, error);
-        return FAILED;
-    }
-    enum answer found = db_value(&store->db, error, &definition->id,
-                                 "SELECT id FROM definition WHERE name=?1 AND deployment=?2"
-                                 " AND properties=?3",
-                                 "tit", definition->name, deployment, properties);
+/* True if the row is that of one of them, as it is. Notes its id. */
+static bool deploy_same_row(const struct definitions *definitions, struct row *row) {
+    const struct definition *found = definitions_find(definitions, row_text(row, 1));
+    char *properties = found ? deploy_properties(found) : NULL;
+    bool same = properties && strcmp(properties, row_text(row, 2)) == 0;
+    if (same)
+        definitions->list[found - definitions->list].id = row_int(row, 0);
     free(properties);
-    return found;
+    return same;
+}
+
+/* YES: all definitions are there as they are. On a server a question each would be a wait each. */
+static enum answer deploy_same(struct store *store, const struct definitions *definitions,
+                               int64_t deployment, struct error *error) {
+    size_t same = 0;
+    struct row *row = db_query(&store->db, error,
+                               "SELECT id, name, properties FROM definition WHERE deployment=?1",
+                               "i", deployment);
+    enum answer step = row ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, row, error)) == YES)
+        same += deploy_same_row(definitions, row);
+    if (step == FAILED)
+        return FAILED;
+    return same == definitions->count ? YES : NO;
 }
 
 /* Loading what is loaded already costs no commit. YES: all is there. */
@@ -56,8 +66,8 @@ static enum answer deploy_known(struct store *store, const struct store_deployme
                                 const char *executor_name, int64_t *id, struct error *error) {
     int64_t one = 0;
     enum answer found = deploy_find(store, deployment, id, error);
-    for (size_t i = 0; found == YES && i < deployment->definitions->count; i++)
-        found = deploy_same(store, &deployment->definitions->list[i], *id, error);
+    if (found == YES)
+        found = deploy_same(store, deployment->definitions, *id, error);
     if (found == YES && executor_name)
         found = db_value(&store->db, error, &one,
                          "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",

@@ -4,6 +4,7 @@
 #include "store/rules/process/starts.h"
 #include "time/span.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* A process as a folder declares it; borrowed from its JSON. */
 struct declared {
@@ -36,21 +37,34 @@ static enum answer declared_find(struct store *store, struct declared *declared,
                     declared->hash);
 }
 
+/* Those of the current versions, by the keys of their processes. NULL: error. */
+static json_t *versions_hashes(struct store *store, struct error *error) {
+    json_t *hashes = json_object();
+    struct row *row = db_query(&store->db, error,
+                               "SELECT p.key, v.hash FROM process p JOIN process_version v"
+                               " ON v.id=p.current",
+                               "");
+    enum answer step = row && (hashes || db_no_memory(&store->db, error)) ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, row, error)) == YES)
+        json_object_set_new(hashes, row_text(row, 0), json_string(row_text(row, 1)));
+    return json_kept(hashes, step == NO);
+}
+
 enum answer versions_known(struct store *store, const struct store_deployment *deployment,
                            struct error *error) {
-    size_t i;
+    const size_t count = json_array_size(deployment->processes);
+    json_t *hashes = count ? versions_hashes(store, error) : NULL;
+    size_t i, same = 0;
     json_t *object;
+    if (count && !hashes)
+        return FAILED;
     json_array_foreach(deployment->processes, i, object) {
-        int64_t one = 0;
-        enum answer found =
-            db_value(&store->db, error, &one,
-                     "SELECT 1 FROM process p JOIN process_version v ON v.id=p.current"
-                     " WHERE p.key=?1 AND v.hash=?2",
-                     "tt", json_text(object, "key"), json_text(object, "hash"));
-        if (found != YES)
-            return found;
+        const char *hash = json_text(object, "hash");
+        const char *stored = json_text(hashes, json_text(object, "key"));
+        same += hash && stored && strcmp(hash, stored) == 0;
     }
-    return YES;
+    json_decref(hashes);
+    return same == count ? YES : NO;
 }
 
 /* ---- rows ---- */

@@ -91,27 +91,43 @@ static bool stored_good(const struct stored *stored) {
 
 /* ---- is anything to be done? ---- */
 
+/* The specs of a source by the names of their schedules; null: its job is gone. On a server a
+ * question each would be a wait each. NULL: error. */
+static json_t *specs_read(struct store *store, const char *source, struct error *error) {
+    json_t *specs = json_object();
+    struct row *row = db_query(&store->db, error,
+                               "SELECT s.name, s.spec, s.job, j.id FROM schedule s LEFT JOIN live j"
+                               " ON j.id=s.job AND j.retries>0 WHERE s.source=?1",
+                               "t", source);
+    enum answer step = row && (specs || db_no_memory(&store->db, error)) ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, row, error)) == YES) {
+        bool good = !row_int(row, 2) || !row_null(row, 3);
+        json_object_set_new(specs, row_text(row, 0),
+                            good ? json_string(row_text(row, 1)) : json_null());
+    }
+    return json_kept(specs, step == NO);
+}
+
 static enum answer schedule_known(struct store *store, const struct store_deployment *deployment,
-                                  size_t i, struct error *error) {
+                                  size_t i, const json_t *specs, struct error *error) {
     struct declared declared;
-    struct stored stored = {0};
-    bool read = declared_read(store, &declared, deployment, i, error) &&
-                stored_read(store, &declared, &stored, error);
-    json_decref(stored.spec);
+    bool read = declared_read(store, &declared, deployment, i, error);
+    const char *spec = read ? json_text(specs, declared.name) : NULL;
+    enum answer known = spec && strcmp(spec, declared.text) == 0 ? YES : NO;
     declared_clear(&declared);
-    return read ? stored_good(&stored) : FAILED;
+    return read ? known : FAILED;
 }
 
 enum answer schedules_known(struct store *store, const struct store_deployment *deployment,
                             struct error *error) {
-    size_t count = json_array_size(deployment->schedules);
-    int64_t stored = 0;
-    if (db_value(&store->db, error, &stored, "SELECT count(*) FROM schedule WHERE source=?1", "t",
-                 deployment->name) == FAILED)
+    const size_t count = json_array_size(deployment->schedules);
+    json_t *specs = specs_read(store, deployment->name, error);
+    if (!specs)
         return FAILED;
-    enum answer known = stored == (int64_t)count ? YES : NO;
+    enum answer known = json_object_size(specs) == count ? YES : NO;
     for (size_t i = 0; known == YES && i < count; i++)
-        known = schedule_known(store, deployment, i, error);
+        known = schedule_known(store, deployment, i, specs, error);
+    json_decref(specs);
     return known;
 }
 
