@@ -296,7 +296,7 @@ static struct crew *crew_of(struct face *face, enum worker_kind kind) {
 static bool asked(void *arg, struct exchange *exchange) {
     struct face *face = arg;
     const struct caller nobody = {0};
-    if (!guard_pass(exchange, face->options.settings->hosts) || site_answer(exchange))
+    if (!guard_pass(exchange, face->options.settings) || site_answer(exchange))
         return true;
     enum probe probe_kind = probe_of(exchange);
     enum worker_kind kind =
@@ -440,8 +440,7 @@ static bool begin(struct face *face, struct error *error) {
 
 struct face *face_new(const struct face_options *options, struct error *error) {
     struct face *face = calloc(1, sizeof *face);
-    struct callers_options callers = {.open = options->open,
-                                      .metrics_from = options->settings->metrics_from};
+    struct callers_options callers = {.open = options->open, .settings = options->settings};
     if (!face) {
         error_no_memory(error);
         return NULL;

@@ -1,4 +1,7 @@
 #include "http/guard.h"
+#include "http/cors.h"
+#include "http/who/forwarded.h"
+#include "http/who/sign_in.h"
 #include "http/wire/reply.h"
 #include <stdio.h>
 #include <string.h>
@@ -74,14 +77,25 @@ static bool is_hook(const struct exchange *exchange) {
     return strncmp(exchange->path, hooks, sizeof hooks - 1) == 0;
 }
 
-bool guard_pass(struct exchange *exchange, const json_t *hosts) {
-    if (!host_is_ours(exchange, hosts))
+/* A page of elsewhere may ask what it has a token for; sessions are not for it. */
+static bool page_fits(const struct exchange *exchange) {
+    return same_site(exchange) || (exchange->allow_origin && !sign_in_is(exchange));
+}
+
+bool guard_pass(struct exchange *exchange, const struct settings *settings) {
+    if (!host_is_ours(exchange, settings->hosts))
         return refuse(exchange, 421,
                       "the Host is no name of this server (expected its address, localhost, or one "
                       "of the setting hosts)");
+    const char *wrong = forwarded_wrong(exchange, settings);
+    if (wrong)
+        return refuse(exchange, 400, wrong);
+    cors_admit(exchange, settings->cors_origins);
+    if (cors_answer(exchange))
+        return false;
     if (!changes(exchange->method) && !is_hook(exchange))
         return true; /* a route may do something whatever its method is */
-    if (!same_site(exchange))
+    if (!page_fits(exchange))
         return refuse(exchange, 403, "the request comes from a page of another site");
     return is_hook(exchange) || kind_fits(exchange) ||
            refuse(exchange, 415,

@@ -140,18 +140,35 @@ bool reach_has_name(const json_t *list, const char *host) {
     return false;
 }
 
-bool reach_check(const json_t *list, bool names, const char *label, struct error *error) {
+bool reach_has_peer(const json_t *list, const char *address) {
     size_t i;
     const json_t *entry;
+    json_array_foreach(list, i, entry) {
+        if (strcmp(address, "unix") == 0 && strcmp(json_string_value(entry), "unix") == 0)
+            return true;
+    }
+    return reach_has_text(list, address);
+}
+
+static bool entry_fits(const char *entry, enum reach_entries entries) {
     struct network network;
+    return read_network(entry, &network) || (entries == REACH_ALL && is_name(entry)) ||
+           (entries == REACH_PEERS && strcmp(entry, "unix") == 0);
+}
+
+bool reach_check(const json_t *list, enum reach_entries entries, const char *label,
+                 struct error *error) {
+    static const char *const expected[] = {
+        [REACH_ALL] = "a name such as \"*.example.com\" or a network such as \"10.0.0.0/8\"",
+        [REACH_NETWORKS] = "an address, or a network such as \"10.0.0.0/8\"",
+        [REACH_PEERS] = "an address, a network such as \"10.0.0.0/8\", or \"unix\"",
+    };
+    size_t i;
+    const json_t *entry;
     json_array_foreach(list, i, entry) {
         const char *text = json_string_value(entry);
-        if (text && !read_network(text, &network) && !(names && is_name(text)))
-            return json_refuse(
-                label, entry,
-                names ? "a name such as \"*.example.com\" or a network such as \"10.0.0.0/8\""
-                      : "an address, or a network such as \"10.0.0.0/8\"",
-                error);
+        if (text && !entry_fits(text, entries))
+            return json_refuse(label, entry, expected[entries], error);
     }
     return true;
 }

@@ -2,6 +2,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "job/acquisitions.h"
+#include "job/caller/origin.h"
+#include "job/caller/user_scopes.h"
 #include "job/counts.h"
 #include "job/notify.h"
 #include "job/reach.h"
@@ -196,8 +198,16 @@ static bool set_stock(const struct target *target, const json_t *value) {
 }
 
 static bool set_reach(const struct target *target, const json_t *value) {
-    const bool names = target->setting->low == 0;
-    return reach_check(value, names, target->label, target->error) && set_list(target, value);
+    const enum reach_entries entries = (enum reach_entries)target->setting->low;
+    return reach_check(value, entries, target->label, target->error) && set_list(target, value);
+}
+
+static bool set_origins(const struct target *target, const json_t *value) {
+    return origins_check(value, target->label, target->error) && set_list(target, value);
+}
+
+static bool set_users(const struct target *target, const json_t *value) {
+    return user_scopes_set(target->field, value, target->label, target->error);
 }
 
 static bool set_acquisitions(const struct target *target, const json_t *value) {
@@ -364,7 +374,8 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
         [SETTING_FAIR] = set_word,         [SETTING_MISSING] = set_word,
         [SETTING_CRON] = set_word,         [SETTING_HISTORY] = set_word,
         [SETTING_COUNTS] = set_counts,     [SETTING_SPANS] = set_spans,
-        [SETTING_REACH] = set_reach,
+        [SETTING_REACH] = set_reach,       [SETTING_ORIGINS] = set_origins,
+        [SETTING_USERS] = set_users,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -380,6 +391,7 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
     case SETTING_LIST:
     case SETTING_STOCK:
     case SETTING_REACH:
+    case SETTING_ORIGINS:
         return names_from_text(text);
     case SETTING_COUNTS:
         return counts_from_text(text);
@@ -397,6 +409,7 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
     case SETTING_SIZE:
     case SETTING_SCOPE:
     case SETTING_ACQUISITIONS:
+    case SETTING_USERS:
     case SETTING_FAIR:
     case SETTING_MISSING:
     case SETTING_CRON:
@@ -436,10 +449,10 @@ static json_t *text_value(const char *text) {
     return text ? json_string(text) : json_null();
 }
 
-static json_t *span_off_value(time_ms span) {
+static json_t *span_setting_value(enum setting_kind kind, time_ms span) {
     if (span < 0)
         return json_null();
-    return span ? span_value(span) : json_false();
+    return span || kind == SETTING_SPAN ? span_value(span) : json_false();
 }
 
 static json_t *list_value(const struct setting *setting, const json_t *list) {
@@ -456,6 +469,8 @@ static json_t *pair_value(enum setting_kind kind, const void *field) {
 }
 
 static json_t *number_value(enum setting_kind kind, const void *field) {
+    if (kind == SETTING_BOOL)
+        return json_boolean(*(const bool *)field);
     if (kind == SETTING_FACTOR)
         return json_real(*(const double *)field);
     if (kind == SETTING_INT64 || kind == SETTING_SIZE)
@@ -477,7 +492,6 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     const void *field = (const char *)settings + setting->offset;
     switch (setting->kind) {
     case SETTING_BOOL:
-        return json_boolean(*(const bool *)field);
     case SETTING_INT:
     case SETTING_AUTO:
     case SETTING_INT64:
@@ -485,16 +499,17 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_FACTOR:
         return number_value(setting->kind, field);
     case SETTING_SPAN:
-        return span_value(*(const time_ms *)field);
     case SETTING_SPAN_AS:
     case SETTING_SPAN_OFF:
-        return span_off_value(*(const time_ms *)field);
+        return span_setting_value(setting->kind, *(const time_ms *)field);
     case SETTING_TEXT:
     case SETTING_STORE:
         return shown_value(setting->kind, *(char *const *)field);
     case SETTING_LIST:
     case SETTING_STOCK:
     case SETTING_REACH:
+    case SETTING_ORIGINS:
+    case SETTING_USERS:
     case SETTING_NOTIFY:
     case SETTING_COUNTS:
     case SETTING_ACQUISITIONS:
@@ -542,7 +557,7 @@ static void add_list(struct text *out, const json_t *list, const char *separator
 
 static bool is_names(const struct setting *setting) {
     return setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK ||
-           setting->kind == SETTING_REACH;
+           setting->kind == SETTING_REACH || setting->kind == SETTING_ORIGINS;
 }
 
 char *setting_text(const struct setting *setting, const struct settings *settings) {

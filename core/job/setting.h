@@ -21,7 +21,10 @@ enum setting_kind {
     SETTING_LIST,         /* json_t *, array of texts or NULL for all */
     SETTING_NOTIFY,       /* json_t *, names of handlers by name, or NULL; see notify.h */
     SETTING_STOCK,        /* the same, names of stock handlers */
-    SETTING_REACH,        /* the same, hosts and networks (reach.h); low 1: networks alone */
+    SETTING_REACH,        /* the same, hosts and networks (reach.h); low 1: networks alone;
+                             2: these and "unix" */
+    SETTING_ORIGINS,      /* the same, origins of web pages (origin.h) */
+    SETTING_USERS,        /* json_t *, an object or NULL; see user_scopes.h */
     SETTING_COUNTS,       /* json_t *, whole numbers from low to high by name, or NULL */
     SETTING_SPANS,        /* json_t *, ms by name, 0: off; or NULL */
     SETTING_RANGE,        /* two int64_t from `offset` on, open ends allowed */
@@ -33,6 +36,7 @@ enum setting_kind {
     SETTING_CRON,         /* enum model_cron */
     SETTING_HISTORY       /* enum history_level */
 };
+#define SETTING_KINDS (SETTING_HISTORY + 1)
 
 struct setting {
     const char *name;

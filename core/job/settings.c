@@ -5,6 +5,7 @@
 #include "job/alias.h"
 #include "job/cleanup.h"
 #include "job/job.h"
+#include "job/reach.h"
 #include "job/setting.h"
 #include "job/store_url.h"
 #include "time/span.h"
@@ -91,11 +92,14 @@ static const struct setting table[] = {
     {"batch_poll_time", SETTING_SPAN, FIELD(batch_poll_time), 1, 0, "PT30S"},
     {"batch_job_priority", SETTING_INT64, FIELD(batch_job_priority), INT64_MIN, INT64_MAX, "0"},
     {"stock", SETTING_STOCK, FIELD(stock), 0, 0, ""},
-    {"http_allow", SETTING_REACH, FIELD(http_allow), 0, 0, ""},
-    {"http_deny", SETTING_REACH, FIELD(http_deny), 0, 0, ""},
+    {"http_allow", SETTING_REACH, FIELD(http_allow), REACH_ALL, 0, ""},
+    {"http_deny", SETTING_REACH, FIELD(http_deny), REACH_ALL, 0, ""},
     {"http", SETTING_LIST, FIELD(http), 0, 0, ""},
     {"hosts", SETTING_LIST, FIELD(hosts), 0, 0, ""},
-    {"metrics_from", SETTING_REACH, FIELD(metrics_from), 1, 0, ""},
+    {"metrics_from", SETTING_REACH, FIELD(metrics_from), REACH_NETWORKS, 0, ""},
+    {"trust_proxy", SETTING_REACH, FIELD(trust_proxy), REACH_PEERS, 0, ""},
+    {"user_scopes", SETTING_USERS, FIELD(user_scopes), 0, 0, NULL},
+    {"cors_origins", SETTING_ORIGINS, FIELD(cors_origins), 0, 0, ""},
     {"connections", SETTING_INT, FIELD(connections), 1, 100000, "1024"},
     {"body_max", SETTING_SIZE, FIELD(body_max), 1024, 512 * MIB, "8MiB"},
     {"request_time_to_live", SETTING_SPAN, FIELD(request_ttl), 1, 0, "P1D"},
@@ -149,28 +153,28 @@ bool settings_init(struct settings *settings, struct error *error) {
     return apply_surroundings(settings, error);
 }
 
+/* How a field is kept: most are values. */
+static bool is_text(const struct setting *setting) {
+    return setting->kind == SETTING_TEXT || setting->kind == SETTING_STORE;
+}
+
+static bool is_json(const struct setting *setting) {
+    static const bool kinds[SETTING_KINDS] = {
+        [SETTING_LIST] = true,    [SETTING_STOCK] = true, [SETTING_REACH] = true,
+        [SETTING_ORIGINS] = true, [SETTING_USERS] = true, [SETTING_NOTIFY] = true,
+        [SETTING_COUNTS] = true,  [SETTING_SPANS] = true, [SETTING_ACQUISITIONS] = true,
+    };
+    return kinds[setting->kind];
+}
+
 void settings_clear(struct settings *settings) {
-    free(settings->store);
-    free(settings->listen_url);
-    free(settings->read_url);
-    free(settings->state_dir);
-    free(settings->name);
-    free(settings->who);
-    free(settings->zone);
-    free(settings->retry);
-    free(settings->acquisition);
-    free(settings->history_cleanup_zone);
-    json_decref(settings->categories);
-    json_decref(settings->stock);
-    json_decref(settings->http_allow);
-    json_decref(settings->http_deny);
-    json_decref(settings->http);
-    json_decref(settings->hosts);
-    json_decref(settings->notify);
-    json_decref(settings->invocations_by_type);
-    json_decref(settings->history_ttl_by_type);
-    json_decref(settings->history_cleanup_window);
-    json_decref(settings->acquisitions);
+    for (size_t i = 0; i < ROWS; i++) {
+        void *field = (char *)settings + table[i].offset;
+        if (is_text(&table[i]))
+            free(*(char **)field);
+        else if (is_json(&table[i]))
+            json_decref(*(json_t **)field);
+    }
     *settings = (struct settings){0};
 }
 
@@ -178,13 +182,9 @@ static bool copy_value(const struct setting *setting, struct settings *copy) {
     void *field = (char *)copy + setting->offset;
     char **text = field;
     json_t **list = field;
-    if ((setting->kind == SETTING_TEXT || setting->kind == SETTING_STORE) && *text)
+    if (is_text(setting) && *text)
         return (*text = strdup(*text)) != NULL;
-    bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK ||
-                setting->kind == SETTING_REACH || setting->kind == SETTING_NOTIFY ||
-                setting->kind == SETTING_COUNTS || setting->kind == SETTING_SPANS ||
-                setting->kind == SETTING_ACQUISITIONS;
-    if (json && *list)
+    if (is_json(setting) && *list)
         return (*list = json_deep_copy(*list)) != NULL;
     return true;
 }

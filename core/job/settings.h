@@ -71,6 +71,9 @@ struct settings {
     json_t *http;                   /* addresses of the network face; an array or NULL: none */
     json_t *hosts;                  /* further names of this server in requests; the same */
     json_t *metrics_from;           /* networks that read /metrics without a token; the same */
+    json_t *trust_proxy;            /* whose X-Forwarded-User counts: networks, "unix"; the same */
+    json_t *user_scopes;            /* what those users may (user_scopes.h); an object or NULL */
+    json_t *cors_origins;           /* pages that may ask (origin.h); an array or NULL: none */
     int connections;                /* of the network face, at most */
     int64_t body_max;               /* bytes of a request to it */
     json_t *stock;    /* stock handlers that the folder asks for (stock.h); array or NULL */

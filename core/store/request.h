@@ -6,7 +6,7 @@
 #include "store/store.h"
 
 struct store_request {
-    int64_t scope; /* whose keys they are: the id of a token; 0: the owner of the store */
+    int64_t scope; /* whose keys they are: the id of a token, below 0 a user's; 0: the owner's */
     const char *key;
     const char *hash; /* of what is asked for */
 };

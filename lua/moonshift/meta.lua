@@ -570,6 +570,9 @@ function Clock:is_virtual() end
 ---@field connections? integer
 ---@field body_max? integer|string
 ---@field metrics_from? string[]
+---@field trust_proxy? string[]
+---@field user_scopes? table
+---@field cors_origins? string[]
 ---@field request_time_to_live? moonshift.span
 ---@field patience? moonshift.span
 ---@field listen_url? string

@@ -4,6 +4,7 @@
 local rooms = {
   { "core/base", "what the C library lacks: errors, clock, log, text, JSON, arenas, crash points" },
   { "core/time", "spans, cron, cycles, zones, rates, retries: pure functions of time" },
+  { "core/job/caller", "who may ask what: scopes, users of a proxy, pages of other origins" },
   { "core/job", "a job and its fields, definitions, outcomes, commands, settings" },
   { "core/store", "what every engine of the store offers" },
   { "core/store/sql", "the seam below the rules: prepare, bind, step; no name of a database" },

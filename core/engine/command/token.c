@@ -16,8 +16,7 @@
 enum {
     RANDOM = 32,                  /* bytes of a token */
     HINT = sizeof PREFIX - 1 + 6, /* characters that are kept */
-    NAME_MOST = 100,              /* bytes of a name, which stands in the operation log */
-    HANDLERS_MOST = 100
+    NAME_MOST = 100               /* bytes of a name, which stands in the operation log */
 };
 
 static const char *const keys[] = {"name", "scopes", "tenant", "handlers", "rate", "expires", NULL};
@@ -60,22 +59,12 @@ static bool read_text(const json_t *object, const char *key, size_t most, const 
     return json_refuse(key, value, expected, error);
 }
 
-/* A star stands for anything behind it, and at the end alone. */
 static bool handlers_read(struct described *described, const json_t *handlers,
                           struct error *error) {
-    size_t i;
-    const json_t *name;
     if (!handlers || json_is_null(handlers))
         return true;
-    if (!json_is_array(handlers) || json_array_size(handlers) < 1 ||
-        json_array_size(handlers) > HANDLERS_MOST)
-        return json_refuse("handlers", handlers, "1 to 100 names", error);
-    json_array_foreach(handlers, i, name) {
-        const char *text = json_string_value(name);
-        const char *star = text ? strchr(text, '*') : NULL;
-        if (!text || !*text || (star && star[1]))
-            return json_refuse("handlers", name, "names, such as \"topic/*\"", error);
-    }
+    if (!handlers_check(handlers, error))
+        return false;
     described->token.handlers = described->handlers = json_write(handlers, NULL);
     return described->handlers || error_no_memory(error);
 }

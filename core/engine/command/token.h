@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_ENGINE_COMMAND_TOKEN_H
 #define MOONSHIFT_ENGINE_COMMAND_TOKEN_H
 
-#include "engine/command/scope.h"
 #include "engine/engine.h"
+#include "job/caller/scope.h"
 
 #define TOKEN_SIZE 68 /* "ms_", 64 hexadecimal digits and the NUL */
 

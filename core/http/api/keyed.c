@@ -11,7 +11,7 @@ bool keyed_read(const struct call *call, const char *hash, struct engine_request
     if (key && (size == 0 || size > JOB_NAME_MAX))
         return error_set(error, ERROR_INVALID, "Idempotency-Key: expected a text of 1 to %d bytes",
                          JOB_NAME_MAX);
-    request->asked = (struct store_request){call->caller->token, key, hash};
+    request->asked = (struct store_request){call->caller->keys, key, hash};
     return true;
 }
 

@@ -58,9 +58,11 @@ static bool read_place(struct subscriber *subscriber, struct call *call, struct 
 
 /* Keeps what the caller was known by, as it is to be known again later. */
 static bool keep_proof(struct subscriber *subscriber, const struct exchange *exchange) {
-    static const char *const names[] = {"authorization", "cookie"};
+    static const char *const names[] = {"authorization", "cookie", "x-forwarded-user",
+                                        "x-forwarded-groups"};
     struct exchange *proof = &subscriber->proof;
     proof->peer = exchange->peer;
+    proof->allow_origin = exchange->allow_origin ? "" : NULL; /* it is known by no cookie */
     proof->headers = subscriber->headers;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = exchange_header(exchange, names[i]);

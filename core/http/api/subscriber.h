@@ -17,7 +17,7 @@ struct subscriber {
     time_ms checked;       /* monotonic: when the caller was last known */
     time_ms written;       /* monotonic */
     struct exchange proof; /* by which the caller is known: the peer, and `headers` */
-    struct named_text headers[2];
+    struct named_text headers[4];
 };
 
 /* Answers with a stream, and leaves the subscriber in the exchange. */

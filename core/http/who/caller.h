@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_HTTP_WHO_CALLER_H
 #define MOONSHIFT_HTTP_WHO_CALLER_H
 
-#include "engine/command/scope.h"
+#include "job/caller/scope.h"
 #include <stdint.h>
 
 #define CALLER_WHO_SIZE 128
@@ -10,7 +10,9 @@
 /* Zero-initialised it may nothing. */
 struct caller {
     char who[CALLER_WHO_SIZE]; /* of the operation log: "token:NAME", "unix:NAME", "user:NAME" */
-    int64_t token;             /* its id; 0: none. What is asked under a key is kept by it */
+    int64_t token;             /* its id; 0: none */
+    int64_t keys;              /* whose keys what is asked under one is kept by: a token's id, below
+                                  0 a user's; 0: the owner's */
     unsigned scopes;           /* enum scope */
     char *tenant;              /* nothing of others is in sight; NULL: all tenants. The caller's */
     json_t *handlers;          /* an array of names and of "PREFIX*"; NULL: all. The caller's */

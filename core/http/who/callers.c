@@ -3,6 +3,7 @@
 #include "base/thread.h"
 #include "engine/command/token.h"
 #include "http/who/credential.h"
+#include "http/who/forwarded.h"
 #include "http/who/sessions.h"
 #include "job/reach.h"
 #include "time/rate.h"
@@ -44,7 +45,7 @@ struct callers {
     struct mutex mutex;
     struct sessions *sessions;
     bool open;
-    const json_t *metrics_from;
+    const struct settings *settings;
     uid_t owner;
     char owner_who[CALLER_WHO_SIZE]; /* asking the system takes long */
     bool due;                        /* the use of a token is to be written */
@@ -74,7 +75,7 @@ struct callers *callers_new(const struct callers_options *options) {
     }
     mutex_init(&callers->mutex);
     callers->open = options->open;
-    callers->metrics_from = options->metrics_from;
+    callers->settings = options->settings;
     owner_name(callers);
     return callers;
 }
@@ -168,7 +169,7 @@ static bool token_read(struct kept *kept, const json_t *token, struct error *err
     if (!name)
         return true;
     snprintf(caller->who, sizeof caller->who, "token:%.100s", name);
-    caller->token = json_int(token, "id");
+    caller->token = caller->keys = json_int(token, "id");
     caller->tenant = tenant ? strdup(tenant) : NULL;
     caller->handlers = handlers ? json_read(handlers, strlen(handlers), "handlers", error) : NULL;
     return ((!tenant || caller->tenant) || error_no_memory(error)) &&
@@ -269,14 +270,23 @@ static enum caller_verdict token_find(struct callers *callers, struct engine *en
 /* Who shows no token may read the figures from some networks, and nothing else. */
 static enum caller_verdict stranger_find(const struct callers *callers,
                                          const struct exchange *exchange, struct caller *caller) {
+    const json_t *metrics_from = callers->settings->metrics_from;
     bool metrics = exchange->part_count == 1 && strcmp(exchange->parts[0], "metrics") == 0;
-    if (callers->open)
-        return everything(caller, "open");
-    if (!metrics || !reach_has_text(callers->metrics_from, exchange->peer.address))
+    if (!metrics || !reach_has_text(metrics_from, exchange->peer.address))
         return CALLER_UNKNOWN;
     *caller = (struct caller){.scopes = SCOPE_READ};
     snprintf(caller->who, sizeof caller->who, "metrics_from");
     return CALLER_KNOWN;
+}
+
+/* By where it comes from alone. What a proxy hands on comes from anywhere. */
+static enum caller_verdict peer_find(const struct callers *callers, const struct exchange *exchange,
+                                     struct caller *caller) {
+    if (forwarded_by_proxy(exchange, callers->settings))
+        return stranger_find(callers, exchange, caller);
+    if (exchange->peer.local)
+        return local_find(callers, &exchange->peer, caller);
+    return callers->open ? everything(caller, "open") : stranger_find(callers, exchange, caller);
 }
 
 enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
@@ -284,9 +294,20 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
                                  struct error *error) {
     char token[CREDENTIAL_SIZE];
     *caller = (struct caller){0};
+    switch (forwarded_find(exchange, callers->settings, caller)) {
+    case FORWARDED_USER:
+        return CALLER_KNOWN;
+    case FORWARDED_FAILED:
+        error_no_memory(error);
+        return CALLER_FAILED;
+    case FORWARDED_NONE:
+        break;
+    }
     if (credential_read(exchange_header(exchange, "authorization"), token))
         return token_find(callers, engine, exchange, token, caller, error);
-    switch (sessions_find(callers->sessions, exchange_header(exchange, "cookie"), token)) {
+    /* A page of elsewhere has no session here. */
+    const char *cookie = exchange->allow_origin ? NULL : exchange_header(exchange, "cookie");
+    switch (sessions_find(callers->sessions, cookie, token)) {
     case SESSION_TOKEN:
         return token_find(callers, engine, exchange, token, caller, error);
     case SESSION_ALL:
@@ -294,9 +315,7 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
     case SESSION_NONE:
         break;
     }
-    if (exchange->peer.local)
-        return local_find(callers, &exchange->peer, caller);
-    return stranger_find(callers, exchange, caller);
+    return peer_find(callers, exchange, caller);
 }
 
 /* ---- when they were used ---- */

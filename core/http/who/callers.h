@@ -1,5 +1,6 @@
-/* callers.h - finds out who asks: by the process behind a unix socket, or by a token. What a token
- * stands for is kept for a second, so that a revoked one soon counts no more.
+/* callers.h - finds out who asks: by the process behind a unix socket, by a token, or by the name
+ * that a trusted proxy says. What a token stands for is kept for a second, so that a revoked one
+ * soon counts no more.
  *
  * Any thread may ask. Tokens never reach a log or an answer. */
 #ifndef MOONSHIFT_HTTP_WHO_CALLERS_H
@@ -12,9 +13,9 @@
 struct callers;
 
 struct callers_options {
-    bool open;                  /* whoever reaches the sockets may all: a trial on this machine */
-    const json_t *metrics_from; /* networks (job/reach.h) whose peers read /metrics without a token;
-                                   outlives them; NULL: none */
+    bool open; /* whoever reaches the sockets may all: a trial on this machine */
+    /* metrics_from, trust_proxy, user_scopes and cors_origins of it; outlives them. */
+    const struct settings *settings;
 };
 
 /* NULL: no memory. */

@@ -73,7 +73,8 @@ void sign_in_answer(struct callers *callers, const struct caller *caller,
     } else if (!is(exchange, "POST")) {
         exchange->allow = "GET, HEAD, POST, DELETE";
         reply_problem(exchange, 405, "expected GET, POST or DELETE");
-    } else if (credential_read(exchange_header(exchange, "authorization"), token)) {
+    } else if (caller->token &&
+               credential_read(exchange_header(exchange, "authorization"), token)) {
         open_session(callers, exchange, token);
     } else {
         reply_problem(exchange, 400, "expected a token (Authorization: Bearer …)");

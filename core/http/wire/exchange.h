@@ -61,7 +61,10 @@ struct exchange {
     const char *policy;    /* static: what a browser may load for the content; NULL: without */
     const char *allow;     /* static, or `methods`: those of a 405; NULL: without */
     char methods[40];
-    int retry_after;       /* seconds; 0: without */
+    const char *allow_origin;  /* the request's own: a page of elsewhere that may read the answer;
+                                  NULL: none */
+    const char *allow_methods; /* static: of an answer that says what such a page may ask */
+    int retry_after;           /* seconds; 0: without */
     struct stream *stream; /* the content, as it comes, until it ends; the exchange's; NULL: none */
     struct subscriber *subscriber; /* that writes it, for the face to take over */
 

@@ -155,10 +155,19 @@ static const struct {
     const char *name;
     int (*read)(struct head *head, const char *value); /* NULL: nothing */
 } single[] = {
-    {"host", read_host},     {"content-length", read_length}, {"transfer-encoding", read_encoding},
-    {"expect", read_expect}, {"content-type", NULL},          {"authorization", NULL},
-    {"origin", NULL},        {"sec-fetch-site", NULL},        {"idempotency-key", NULL},
-    {"if-match", NULL},      {"traceparent", NULL},
+    {"host", read_host},
+    {"content-length", read_length},
+    {"transfer-encoding", read_encoding},
+    {"expect", read_expect},
+    {"content-type", NULL},
+    {"authorization", NULL},
+    {"origin", NULL},
+    {"sec-fetch-site", NULL},
+    {"idempotency-key", NULL},
+    {"if-match", NULL},
+    {"traceparent", NULL},
+    {"x-forwarded-user", NULL},
+    {"x-forwarded-groups", NULL},
 };
 
 /* ---- headers ---- */

@@ -119,6 +119,22 @@ static void add_content_headers(struct text *out, const struct exchange *exchang
         text_add(out, "Content-Length: %zu\r\n", exchange->text_length);
 }
 
+/* Cookies are never let through: the browser reads no answer to a request with one. */
+static void add_cors(struct text *out, const struct exchange *exchange) {
+    if (!exchange->allow_origin)
+        return;
+    add_header(out, "Access-Control-Allow-Origin", exchange->allow_origin);
+    add_header(out, "Vary", "Origin");
+    add_header(out, "Access-Control-Expose-Headers", "ETag, Location, Retry-After");
+    if (!exchange->allow_methods)
+        return;
+    add_header(out, "Access-Control-Allow-Methods", exchange->allow_methods);
+    add_header(
+        out, "Access-Control-Allow-Headers",
+        "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, traceparent");
+    add_header(out, "Access-Control-Max-Age", "600");
+}
+
 void reply_head(struct text *out, const struct exchange *exchange, bool closes, time_ms now) {
     text_add(out, "HTTP/1.1 %d %s\r\n", exchange->status, reply_reason(exchange->status));
     add_date(out, now);
@@ -129,6 +145,7 @@ void reply_head(struct text *out, const struct exchange *exchange, bool closes, 
     add_header(out, "Allow", exchange->allow);
     add_header(out, "Set-Cookie", exchange->cookie);
     add_header(out, "Content-Security-Policy", exchange->policy);
+    add_cors(out, exchange);
     if (exchange->retry_after > 0)
         text_add(out, "Retry-After: %d\r\n", exchange->retry_after);
     if (closes)

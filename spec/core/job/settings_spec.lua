@@ -43,6 +43,30 @@ describe("a setting", function()
     ['categories ["a",5]: expected a list of texts'] = { categories = { "a", 5 } },
     ['metrics_from "example.com": expected an address, or a network such as "10.0.0.0/8"'] =
       { metrics_from = { "10.0.0.0/8", "::1", "example.com" } },
+    ['trust_proxy "proxy.local": expected an address, a network such as "10.0.0.0/8", or "unix"'] =
+      { trust_proxy = { "10.0.0.0/8", "unix", "proxy.local" } },
+    ['trust_proxy 5: expected a list of texts'] = { trust_proxy = 5 },
+    ["user_scopes 5: expected scopes by the names of users"] = { user_scopes = 5 },
+    ['user_scopes.anna: unknown scope "reed" (did you mean "read"?)'] =
+      { user_scopes = { anna = "reed" } },
+    ['user_scopes.@ops: unknown key "tennant" (did you mean "tenant"?)'] =
+      { user_scopes = { ["@ops"] = { scopes = "read", tennant = "x" } } },
+    ["user_scopes.anna: scopes: expected one at least (read, payload, enqueue, work, operate, "
+      .. "admin)"] = { user_scopes = { anna = {} } },
+    ['user_scopes.*: handlers "*x": expected names, such as "topic/*"'] =
+      { user_scopes = { ["*"] = { scopes = "read", handlers = { "*x" } } } },
+    ['user_scopes.anna: tenant "": expected a text of 1 to 255 bytes'] =
+      { user_scopes = { anna = { scopes = "read", tenant = "" } } },
+    ['user_scopes "@": expected the name of a user, "@" and a group, or "*"'] =
+      { user_scopes = { ["@"] = "read" } },
+    ['cors_origins "*": expected an origin such as "https://ops.example.com"'] =
+      { cors_origins = { "https://a.example:8443", "http://[::1]:5173", "*" } },
+    ['cors_origins "https://ops.example.com/": expected an origin such as '
+      .. '"https://ops.example.com"'] = { cors_origins = { "https://ops.example.com/" } },
+    ['cors_origins "https://ops.example.com:443": expected an origin such as '
+      .. '"https://ops.example.com"'] = { cors_origins = { "https://ops.example.com:443" } },
+    ['cors_origins "null": expected an origin such as "https://ops.example.com"'] =
+      { cors_origins = { "null" } },
     ["retry 5: expected a text without control characters"] = { retry = 5 },
     ['name "": expected a text that is not empty'] = { name = "" },
     ["priority_range: min 9 is above max 5"] = { priority_range = { 9, 5 } },

@@ -2,9 +2,9 @@
 #include "cli/cli.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
-#include "engine/command/scope.h"
 #include "http/api/openapi.h"
 #include "http/api/route.h"
+#include "job/caller/scope.h"
 #include <stdio.h>
 #include <string.h>
 

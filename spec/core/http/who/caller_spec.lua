@@ -56,7 +56,12 @@ describe("a token", function()
 
   setup(function()
     folder = process.folder { ["handlers/work.lua"] = "return function() end" }
-    face = faces.start(folder, "serve", "--http", "127.0.0.1:0")
+    local users = {}
+    for _, scope in ipairs(SCOPES) do
+      users[scope] = scope
+    end
+    face = faces.start(folder, "serve", "--http", "127.0.0.1:0", "--trust-proxy", "127.0.0.1",
+      "--user-scopes", json.encode(users))
     routes = read_routes()
   end)
 
@@ -96,11 +101,8 @@ describe("a token", function()
     return list
   end
 
-  -- Asks all routes with a token of this scope.
-  local function try(scope)
-    local _, printed = process.moonshift("token", "create", scope, "--scope", scope, "--store",
-      "sqlite:" .. folder .. "/moonshift.db")
-    local header = "Authorization: Bearer " .. printed:match("ms_%w+")
+  -- Asks all routes as a caller of this scope, who is known by this header.
+  local function try(scope, header)
     local steps, wrong = {}, {}
     for _, route in ipairs(routes) do -- each on a connection: one of them answers for ever
       steps[#steps + 1] = { "send", request(route, header) }
@@ -127,7 +129,13 @@ describe("a token", function()
 
   for _, scope in ipairs(SCOPES) do
     it("of the scope " .. scope .. " reaches its routes alone", function()
-      try(scope)
+      local _, printed = process.moonshift("token", "create", scope, "--scope", scope, "--store",
+        "sqlite:" .. folder .. "/moonshift.db")
+      try(scope, "Authorization: Bearer " .. printed:match("ms_%w+"))
+    end)
+
+    it("of a proxy's user has the same routes: " .. scope, function()
+      try(scope, "X-Forwarded-User: " .. scope)
     end)
   end
 

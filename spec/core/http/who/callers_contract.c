@@ -14,7 +14,7 @@ static bool begin(struct contract *c, bool open) {
     struct engine_options options = {
         .settings = &settings, .mode = STORE_WRITE, .clock = clock_system()};
     engine = engine_open(&options, &c->error);
-    callers = callers_new(&(struct callers_options){.open = open});
+    callers = callers_new(&(struct callers_options){.open = open, .settings = &settings});
     return engine && callers;
 }
 
@@ -211,7 +211,8 @@ static void figures(struct contract *c) {
     struct caller caller;
     EXPECT(begin(c, false));
     callers_free(callers);
-    callers = callers_new(&(struct callers_options){.metrics_from = list});
+    struct settings settings = {.metrics_from = list};
+    callers = callers_new(&(struct callers_options){.settings = &settings});
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct exchange exchange = {.parts = {rows[i].path}, .part_count = 1};
         snprintf(exchange.peer.address, sizeof exchange.peer.address, "%s", rows[i].address);
@@ -228,6 +229,63 @@ static void figures(struct contract *c) {
     json_decref(list);
 }
 
+/* Who asks behind a proxy: the name counts from there alone, and gives what its entry says. */
+static enum caller_verdict named(struct contract *c, struct socket_peer peer, const char *user,
+                                 const char *groups, struct caller *caller) {
+    struct named_text headers[] = {{"x-forwarded-user", user}, {"x-forwarded-groups", groups}};
+    const size_t count = (user != NULL) + (groups != NULL);
+    struct exchange exchange = {.peer = peer, .headers = headers, .header_count = count};
+    return callers_find(callers, engine, &exchange, caller, &c->error);
+}
+
+static void forwarded(struct contract *c) {
+    static const char users[] =
+        "{\"anna\": \"read\", \"@ops\": [\"operate\"], \"@dev\": \"enqueue\","
+        " \"@acme\": {\"scopes\": \"work\", \"tenant\": \"acme\", \"handlers\": [\"mail*\"]},"
+        " \"*\": \"payload\"}";
+    static const struct {
+        const char *user, *groups;
+        unsigned scopes;
+    } rows[] = {
+        {"anna", "ops", SCOPE_READ},
+        {"ben", "dev", SCOPE_ENQUEUE},
+        {"ben", "x, dev ,ops", SCOPE_ENQUEUE | SCOPE_OPERATE | SCOPE_READ | SCOPE_PAYLOAD},
+        {"ben", "acme", SCOPE_WORK},
+        {"ben", "acme,dev", SCOPE_NONE}, /* they see different things */
+        {"ben", "none", SCOPE_PAYLOAD},
+        {"ben", NULL, SCOPE_PAYLOAD},
+        {"ops", NULL, SCOPE_PAYLOAD},
+        {"*", NULL, SCOPE_PAYLOAD},
+    };
+    struct caller caller, other;
+    struct settings settings = {.trust_proxy = json_pack("[ss]", "192.0.2.0/24", "unix"),
+                                .user_scopes = json_loads(users, 0, NULL)};
+    struct socket_peer local = {.local = true, .user = getuid(), .address = "unix"};
+    EXPECT(begin(c, true));
+    callers_free(callers);
+    callers = callers_new(&(struct callers_options){.open = true, .settings = &settings});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        EXPECT(named(c, far, rows[i].user, rows[i].groups, &caller) == CALLER_KNOWN);
+        EXPECT(caller.scopes == rows[i].scopes && caller.keys < 0 && !caller.token);
+        EXPECT(strncmp(caller.who, "user:", 5) == 0 && strcmp(caller.who + 5, rows[i].user) == 0);
+        caller_clear(&caller);
+    }
+    EXPECT(named(c, local, "ben", "acme", &caller) == CALLER_KNOWN);
+    EXPECT(strcmp(caller.tenant, "acme") == 0 && caller_sees_handler(&caller, "mailing"));
+    EXPECT(named(c, far, "anna", NULL, &other) == CALLER_KNOWN && other.keys != caller.keys);
+    caller_clear(&caller);
+    caller_clear(&other);
+    /* What such a peer hands on without a name has no rights, neither the owner's nor of --open. */
+    EXPECT(named(c, local, "", NULL, &caller) == CALLER_UNKNOWN);
+    EXPECT(named(c, local, NULL, NULL, &caller) == CALLER_UNKNOWN);
+    EXPECT(named(c, far, NULL, NULL, &caller) == CALLER_UNKNOWN);
+    EXPECT(named(c, near, NULL, NULL, &caller) == CALLER_KNOWN);
+    EXPECT(strcmp(caller.who, "open") == 0);
+    end();
+    json_decref(settings.trust_proxy);
+    json_decref(settings.user_scopes);
+}
+
 static const struct check checks[] = {
     {"a token says who asks, and what that one may and sees", known},
     {"what is no token is refused", unknown},
@@ -237,6 +295,7 @@ static const struct check checks[] = {
     {"the owner of the process may all over a unix socket, another user shows a token", local},
     {"where all is open everybody may all, but for a wrong token", open},
     {"the figures are open to some networks, and nothing else is", figures},
+    {"a user whom a trusted proxy names has the scopes of an entry, and the proxy none", forwarded},
     {"when a token was used is written once", used},
     {"a token that cannot be is refused, with the reason", refuses},
 };

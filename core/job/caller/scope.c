@@ -1,10 +1,10 @@
-#include "engine/command/scope.h"
+#include "job/caller/scope.h"
 #include "base/json.h"
 #include <string.h>
 
 static const char *const names[] = {"read", "payload", "enqueue", "work", "operate", "admin", NULL};
 
-enum { NAME_MAX_SIZE = 64 };
+enum { NAME_MAX_SIZE = 64, HANDLERS_MOST = 100 };
 
 static unsigned with_included(unsigned scopes) {
     return scopes & SCOPE_OPERATE ? scopes | SCOPE_READ | SCOPE_PAYLOAD : scopes;
@@ -54,6 +54,21 @@ bool scopes_read(const json_t *value, unsigned *scopes, struct error *error) {
                          " enqueue, work, operate, admin)");
     *scopes = with_included(read);
     return done;
+}
+
+bool handlers_check(const json_t *handlers, struct error *error) {
+    size_t i;
+    const json_t *name;
+    if (!json_is_array(handlers) || json_array_size(handlers) < 1 ||
+        json_array_size(handlers) > HANDLERS_MOST)
+        return json_refuse("handlers", handlers, "1 to 100 names", error);
+    json_array_foreach(handlers, i, name) {
+        const char *text = json_string_value(name);
+        const char *star = text ? strchr(text, '*') : NULL;
+        if (!text || !*text || (star && star[1]))
+            return json_refuse("handlers", name, "names, such as \"topic/*\"", error);
+    }
+    return true;
 }
 
 void scopes_write(unsigned scopes, char *text) {

@@ -1,6 +1,6 @@
 /* scope.h - what a caller over HTTP may do: a set of scopes, and their names. */
-#ifndef MOONSHIFT_ENGINE_COMMAND_SCOPE_H
-#define MOONSHIFT_ENGINE_COMMAND_SCOPE_H
+#ifndef MOONSHIFT_JOB_CALLER_SCOPE_H
+#define MOONSHIFT_JOB_CALLER_SCOPE_H
 
 #include "base/error.h"
 #include <jansson.h>
@@ -22,6 +22,9 @@ enum scope {
 /* Reads an array of names, or names between commas, with what they include. False: error, which
  * names the first one that is none. */
 bool scopes_read(const json_t *names, unsigned *scopes, struct error *error);
+/* Whether it is a list of 1 to 100 names of handlers, of which each may end with a star that stands
+ * for anything. */
+bool handlers_check(const json_t *handlers, struct error *error);
 /* "read,payload" into `text` (SCOPES_TEXT_SIZE bytes). */
 void scopes_write(unsigned scopes, char *text);
 

@@ -1,0 +1,15 @@
+/* origin.h - origins of web pages (RFC 6454), as the setting cors_origins has them:
+ * "https://ops.example.com", "http://localhost:5173". Pure. */
+#ifndef MOONSHIFT_JOB_CALLER_ORIGIN_H
+#define MOONSHIFT_JOB_CALLER_ORIGIN_H
+
+#include "base/error.h"
+#include <jansson.h>
+
+/* Whether each text of the list is an origin as browsers write it. */
+bool origins_check(const json_t *list, const char *label, struct error *error);
+
+/* True if the list (NULL: none) has the origin. */
+bool origins_have(const json_t *list, const char *origin);
+
+#endif
