@@ -4,6 +4,7 @@
 #include "engine/route.h"
 #include "http/api/call.h"
 #include "http/api/creation.h"
+#include "http/api/problem.h"
 #include "http/wire/reply.h"
 #include <stdio.h>
 #include <string.h>
@@ -120,8 +121,13 @@ static bool tell(struct call *call, const json_t *answer, struct error *error) {
         strdup(text), error);
 }
 
-/* Why it has failed is for those who run it, and not for strangers. */
+/* Why it has failed is for those who run it, and not for strangers. A caller who may not create
+ * what the route would create hears that. */
 static void hook_fail(struct exchange *exchange, const struct error *why) {
+    if (why->code == ERROR_FORBIDDEN) {
+        problem_answer(exchange, why);
+        return;
+    }
     const int status = error_http_status(why->code);
     log_event(LOG_ERROR, "route failed", "path:s reason:s", exchange->path, why->text);
     reply_problem_of(exchange, status >= 429 ? status : 500,

@@ -144,8 +144,13 @@ describe("a route over HTTP", function()
     assert.equal("201 made", face:ask(send("POST", path .. "note&tenant=acme", "", narrow)))
     assert.equal("201 made", face:ask(send("POST", path .. "note&tenant=acme", "", narrow)))
     for _, rest in ipairs { "note&tenant=other", "full&tenant=acme", "nobody&tenant=acme" } do
-      assert.matches("^500 ", face:ask(send("POST", path .. rest, "", narrow)), rest)
+      local answer = face:ask(send("POST", path .. rest, "", narrow))
+      assert.matches('^403 .*the caller may not create .*"code":"forbidden"', answer, rest)
     end
+    local other = process.read(face.log)
+    assert.is_nil(other:find("may not create", 1, true))
+    local all = bearer("all", "--scope", "enqueue")
+    assert.matches("^500 .*see the log", face:ask(send("POST", path .. "nobody", "", all)))
   end)
 
   it("tells the sender nothing of why it failed, but that it may ask again", function()
