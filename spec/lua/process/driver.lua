@@ -47,7 +47,8 @@ local function context_of(self, host)
     self.last = self.last + 1
     return self.last
   end
-  function context.handler(names)
+  function context.handler(names, version)
+    assert(self.graphs[version], "whose handler is looked for?")
     for _, name in ipairs(names) do
       if self.handlers[name] then
         return self.handlers[name], name
@@ -383,14 +384,16 @@ end
 local LISTS = { "instances", "left", "jobs", "subscriptions", "tasks", "trail", "messages",
   "signals", "searched", "values", "turns", "bodies", "moves" }
 
--- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame that one
--- walk leaves is there for the next one, as in a worker.
+-- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame and the forms
+-- that one walk leaves are there for the next one, as in a worker.
 function Driver:walk(cause, host)
   local context = context_of(self, host)
+  context.forms, self.context = self.forms, context
   context.left_text, context.left_frame = self.left_text, self.left_frame
   self.left_text, self.left_frame = nil, nil
   local unit = commands.run(context, cause)
   self.left_text, self.left_frame = context.left_text, context.left_frame
+  self.forms = context.forms
   for _, name in ipairs(not unit.snoozed and LISTS or {}) do
     unit[name] = unit[name] or {}
   end
