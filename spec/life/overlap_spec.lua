@@ -299,18 +299,61 @@ describe("a schedule", function()
     assert.equal("2026-01-01T01:00:00.000Z", engine:schedules()[1].next)
   end)
 
+  -- Of a job, what is its own alone: the copy that is run now has others.
+  local OWN = { id = true, created = true, due = true, cycle = true, zone = true, misfire = true,
+    state = true, retries = true, rev = true,
+    suspended = true, suspended_by = true }
+
+  it("is run now as the job that waits, with the retries of a new one", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", payload = { n = 1 },
+      category = "night", tenant = "north", lane = "one", exclusive = true, instance = "i7",
+      root = "r7", activity = "count", priority = 4, retries = 5 }]]
+    engine:set_priority(1, 7)
+    engine:set_retries(1, 2)
+    engine:definition("tick"):override_priority(9)
+    engine:pause_schedule("tick")
+    local waiting, copy = engine:job(1), engine:job(engine:run_schedule("tick"))
+    for name, value in pairs(waiting) do
+      if not OWN[name] then
+        assert.same({ name, value }, { name, copy[name] })
+      end
+    end
+    assert.same({ 7, 5, "ready" }, { copy.priority, copy.retries, copy.state })
+  end)
+
+  it("that runs at a start is asked for with its words, its definition's or the settings", function()
+    local files = { ["handlers/tick.lua"] = "return function() end\n",
+      ["handlers/tock.lua"] = "return { retry = 'R4/PT1M', priority = 6, category = 'night',\n"
+        .. "  run = function() end }\n",
+      ["schedules/plain.lua"] = "return { handler = 'tick', at = 'start' }\n",
+      ["schedules/defined.lua"] = "return { handler = 'tock', at = 'start' }\n",
+      ["schedules/own.lua"] = "return { handler = 'tock', at = 'start', retries = 2,\n"
+        .. "  priority = 1, category = 'day', payload = { 1 } }\n" }
+    local engine = engines.private(files, { retries = 9 })
+    local function asked(name)
+      local job = engine:job(engine:run_schedule(name))
+      return { job.schedule, job.retries, job.priority, job.category or "none" }
+    end
+    assert.same({ "plain", 9, 0, "none" }, asked "plain")
+    assert.same({ "defined", 4, 6, "night" }, asked "defined")
+    assert.same({ "own", 2, 1, "day" }, asked "own")
+    engine:close()
+  end)
+
   it("leaves what was done to it in the operation log", function()
     local engine = open [[{ handler = "tick", cycle = "R/PT1H" }]]
     engine:pause_schedule("tick")
     engine:run_schedule("tick")
     engine:resume_schedule("tick")
+    engine:resume_schedule("tick")
     local list = {}
     for _, row in ipairs(engine:operations():list()) do
-      list[#list + 1] = ("%s %s %s-%s"):format(row.verb, row.entity, row.old, row.new)
+      list[#list + 1] = ("%s %s %s-%s %d"):format(row.verb, row.entity, row.old, row.new, row.count)
     end
-    assert.same({ 'pause_schedule schedule "tick" active-paused',
-      'run_schedule schedule "tick" nil-job 2',
-      'resume_schedule schedule "tick" paused-active' }, list)
+    assert.same({ 'pause_schedule schedule "tick" active-paused 1',
+      'run_schedule schedule "tick" nil-job 2 1',
+      'resume_schedule schedule "tick" paused-active 1',
+      'resume_schedule schedule "tick" active-active 0' }, list)
   end)
 
   it("is refused by a name that nobody has scheduled", function()

@@ -384,8 +384,8 @@ end
 local LISTS = { "instances", "left", "jobs", "subscriptions", "tasks", "trail", "messages",
   "signals", "searched", "values", "turns", "bodies", "moves" }
 
--- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame and the forms
--- that one walk leaves are there for the next one, as in a worker.
+-- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame and the
+-- forms that one walk leaves are there for the next one, as in a worker.
 function Driver:walk(cause, host)
   local context = context_of(self, host)
   context.forms, self.context = self.forms, context
