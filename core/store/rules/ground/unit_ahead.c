@@ -290,4 +290,13 @@ bool unit_ahead_known(struct store *store, const struct outcome *outcome,
     return done;
 }
 
-const struct txn_hook unit_ahead_hook = {.committed = forget_all, .drop = forget_all};
+/* What a part has ended waits again once the part is undone. */
+static bool forget_part(struct store *store, const void *point, struct error *error) {
+    (void)point;
+    (void)error;
+    forget_all(store);
+    return true;
+}
+
+const struct txn_hook unit_ahead_hook = {
+    .committed = forget_all, .drop = forget_all, .back = forget_part};

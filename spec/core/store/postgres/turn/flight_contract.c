@@ -56,12 +56,28 @@ static bool make_pairs(struct contract *c, int64_t of, int count) {
     return done && store_commit(c->store, &c->error);
 }
 
-/* The runs end in one turn: the first of an instance as `first`, and the second one ends it. */
-static bool settle_pairs(struct contract *c, struct job *jobs, enum outcome_kind first) {
+/* What is refused has failed, as the executor has it. */
+static bool settle_refusable(struct contract *c, struct outcome *outcome) {
+    static char message[] = "it broke";
+    enum settled settled = SETTLED;
+    bool done = store_settle(c->store, outcome, NOW, &settled, &c->error);
+    if (!done && outcome->undone) {
+        outcome->kind = OUTCOME_FAILURE;
+        outcome->message = message;
+        outcome->created = NULL;
+        outcome->unit = NULL;
+        done = store_settle(c->store, outcome, NOW, &settled, &c->error);
+    }
+    return done && settled == SETTLED;
+}
+
+/* The runs end in one turn: the first of an instance as `first`, having created `child` (NULL:
+ * nothing), and the second one ends it. */
+static bool settle_pairs(struct contract *c, struct job *jobs, enum outcome_kind first,
+                         struct job_spec *child) {
     static struct outcome outcomes[MANY];
     static struct step steps[MANY];
     struct capacity capacity = {.acquire = &everything};
-    enum settled settled = SETTLED;
     int count = 0;
     for (struct job *job = jobs; job; job = job->next, count++) {
         outcomes[count] = (struct outcome){.job = job,
@@ -74,12 +90,13 @@ static bool settle_pairs(struct contract *c, struct job *jobs, enum outcome_kind
         leave(&steps[count], job, NULL, count);
         outcomes[count].unit = step_unit(&steps[count]);
         steps[count].unit.instance_count = count % 2;
+        outcomes[count].created = count % 2 ? NULL : child;
     }
     bool done = count && store_begin(c->store, STORE_TURN, &c->error);
     store_set_capacity(c->store, &capacity);
     done = done && store_settle_bulk(c->store, outcomes, &c->error);
     for (int i = 0; done && i < count; i++)
-        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+        done = settle_refusable(c, &outcomes[i]);
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     job_free_list(jobs);
     return done;
@@ -89,7 +106,7 @@ static struct asked turn_of_pairs(struct contract *c, int64_t of, int count,
                                   enum outcome_kind first) {
     struct job *jobs = make_pairs(c, of, count) ? take_many(c, 2 * count) : NULL;
     struct asked before = asked_now(c);
-    return asked_since(c, before, settle_pairs(c, jobs, first));
+    return asked_since(c, before, settle_pairs(c, jobs, first, NULL));
 }
 
 static void pairs(struct contract *c) {
@@ -108,6 +125,20 @@ static void half_ended(struct contract *c) {
     EXPECT(of != 0 && turn_of_pairs(c, of, 3, OUTCOME_RETURNED).waits > 0);
     EXPECT(count_of(c, "SELECT count(*) FROM past") == 3);
     EXPECT(count_of(c, "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM ready)") == 0);
+}
+
+/* A success whose follow-up is refused is undone: its job waits again, until its instance ends. */
+static void refused_ended(struct contract *c) {
+    struct job_spec child = {
+        .job = {.handler = "child", .unique_key = "key", .due = NOW + LEASE, .retries = 3},
+        .on_conflict = ON_CONFLICT_REFUSE};
+    int64_t of = order(c);
+    struct job *jobs = of && create_spec(c, c->store, child, NOW) && make_pairs(c, of, 3)
+                           ? take_many(c, 6)
+                           : NULL;
+    EXPECT(jobs && settle_pairs(c, jobs, OUTCOME_SUCCESS, &child));
+    EXPECT(count_of(c, "SELECT count(*) FROM past") == 3);
+    EXPECT(count_of(c, "SELECT count(*) FROM job WHERE instance_id<>0") == 0);
 }
 
 /* ---- signals ---- */
@@ -499,6 +530,7 @@ static const struct check checks[] = {
     {"a turn in which instances end waits as often for many as for a few", ends},
     {"a turn in which all jobs of instances end waits as often for many as for a few", pairs},
     {"a job that goes back in the turn in which its instance ends is cancelled", half_ended},
+    {"so is one whose success is undone", refused_ended},
     {"a turn in which instances go on waits as often for many as for a few", goes_on},
 };
 
