@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Counts words, as worker.py does: Node 18 or later, without packages.
 //
-//   MOONSHIFT_URL=http://127.0.0.1:8080 MOONSHIFT_TOKEN=ms_… node worker.js [ROUNDS]
+//   JOBS_URL=http://127.0.0.1:8080 JOBS_TOKEN=ms_… node worker.js [ROUNDS]
 
 const { hostname } = require("node:os");
 const { setTimeout: sleep } = require("node:timers/promises");
-const url = process.env.MOONSHIFT_URL || "http://127.0.0.1:8080";
+const url = process.env.JOBS_URL || "http://127.0.0.1:8080";
 const worker = `node-${hostname()}-${process.pid}`;
 const lock = "PT1M", renewEvery = Number(process.env.RENEW || 20) * 1000;
 const next = { worker, topics: ["wordcount"], max: 10, lock };
@@ -15,7 +15,7 @@ let held = [];
 
 async function askOnce(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
-  if (process.env.MOONSHIFT_TOKEN) headers.Authorization = `Bearer ${process.env.MOONSHIFT_TOKEN}`;
+  if (process.env.JOBS_TOKEN) headers.Authorization = `Bearer ${process.env.JOBS_TOKEN}`;
   const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body), signal });
   const value = await answer.json();
   const refused = !answer.ok && answer.status < 500 && answer.status !== 429;
@@ -52,7 +52,7 @@ async function outcome(job) {
 }
 
 async function main(rounds) {
-  while (held.length || (rounds !== 0 && !stop.signal.aborted)) {
+  while (held.length || (rounds > 0 && !stop.signal.aborted)) {
     rounds -= 1;
     if (!held.length) {
       ({ jobs: held } = await ask("/v1/fetch", { ...next, wait }, stop.signal));
@@ -60,7 +60,7 @@ async function main(rounds) {
     }
     const outcomes = [];
     for (const job of held) outcomes.push(await outcome(job));
-    const more = rounds && !stop.signal.aborted ? { fetch: next } : {};
+    const more = rounds > 0 && !stop.signal.aborted ? { fetch: next } : {};
     const answer = await ask("/v1/settle", { worker, outcomes, ...more });
     held = answer.jobs || [];
     for (const told of answer.outcomes) console.log(told.id, told.message || told.outcome);
@@ -69,6 +69,6 @@ async function main(rounds) {
 
 process.on("SIGTERM", () => stop.abort()); // behind the present jobs
 setInterval(renew, renewEvery).unref();
-main(process.argv[2] ? Number(process.argv[2]) : -1).catch(error => {
+main(process.argv[2] ? Number(process.argv[2]) : Infinity).catch(error => {
   if (!stop.signal.aborted) throw error;
 });

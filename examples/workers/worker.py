@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Counts words: fetches jobs of the topic `wordcount`, ten at a time, and hands their results back.
 
-    MOONSHIFT_URL=http://127.0.0.1:8080 MOONSHIFT_TOKEN=ms_… worker.py [ROUNDS]
+    JOBS_URL=http://127.0.0.1:8080 JOBS_TOKEN=ms_… worker.py [ROUNDS]
 
 One request hands back what is done and fetches the next jobs; where there are none it waits. A second thread keeps the locks
 of the jobs at work. TERM ends it behind its present jobs. Only the standard library is used.
 """
-import json, os, random, signal, socket, sys, threading, time
+import json, math, os, random, signal, socket, sys, threading, time
 import urllib.error, urllib.request
 
-URL = os.environ.get("MOONSHIFT_URL", "http://127.0.0.1:8080")
-TOKEN = os.environ.get("MOONSHIFT_TOKEN")
+URL = os.environ.get("JOBS_URL", "http://127.0.0.1:8080")
+TOKEN = os.environ.get("JOBS_TOKEN")
 NAME = "python-%s-%d" % (socket.gethostname(), os.getpid())
 NEXT = {"worker": NAME, "topics": ["wordcount"], "max": 10, "lock": "PT1M"}
 waits, held, stops = False, [], threading.Event()
@@ -62,8 +62,8 @@ def outcome(job):
 
 signal.signal(signal.SIGTERM, stop)
 threading.Thread(target=renew, daemon=True).start()
-rounds = int(sys.argv[1]) if len(sys.argv) > 1 else -1
-while held or (rounds != 0 and not stops.is_set()):
+rounds = int(sys.argv[1]) if len(sys.argv) > 1 else math.inf
+while held or (rounds > 0 and not stops.is_set()):
     rounds -= 1
     if not held:
         waits = True
@@ -71,7 +71,7 @@ while held or (rounds != 0 and not stops.is_set()):
         waits = False
         continue
     done = [outcome(job) for job in held]
-    more = rounds != 0 and not stops.is_set()
+    more = rounds > 0 and not stops.is_set()
     answer = ask("/v1/settle", {"worker": NAME, "outcomes": done, **({"fetch": NEXT} if more else {})})
     held = answer.get("jobs", [])
     for told in answer["outcomes"]:

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Counts words, one job at a time, with curl and jq.
 #
-#   MOONSHIFT_URL=http://127.0.0.1:8080 MOONSHIFT_TOKEN=ms_… worker.sh [JOBS]
+#   JOBS_URL=http://127.0.0.1:8080 JOBS_TOKEN=ms_… worker.sh [JOBS]
 set -eu
-url=${MOONSHIFT_URL:-http://127.0.0.1:8080}
+url=${JOBS_URL:-http://127.0.0.1:8080}
 worker=shell-$(hostname)-$$
 left=${1:--1} said=$(mktemp) asking='' renewing='' waits=''
 trap 'rm -f "$said"; kill $asking $renewing 2>/dev/null || :' EXIT
@@ -12,7 +12,7 @@ trap 'left=0; [ -z "$waits" ] || exit 0' TERM # behind the present job
 # In a process of its own.
 ask_once() {
   exec curl -sS --fail-with-body -H "Content-Type: application/json" \
-    ${MOONSHIFT_TOKEN:+-H "Authorization: Bearer $MOONSHIFT_TOKEN"} -d "$2" "$url$1"
+    ${JOBS_TOKEN:+-H "Authorization: Bearer $JOBS_TOKEN"} -d "$2" "$url$1"
 }
 
 # A random part of so many seconds.

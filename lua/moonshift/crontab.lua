@@ -16,8 +16,8 @@ end
 -- a program's text behind them, and suffixes that say nothing.
 local LOOKS = set "cd test [ [[ : true command echo export umask set . source sleep fi done"
 local LEADS = set([[env exec nice ionice chrt nohup setsid time timeout flock sudo doas su runuser
-  chronic cronic systemd-cat systemd-run if then do ! sh bash dash zsh ksh perl python python2 python3
-  php ruby node lua run-parts { (]])
+  chronic cronic systemd-cat systemd-run if then do ! sh bash dash zsh ksh perl python python2
+  python3 php ruby node lua run-parts { (]])
 local OPTIONS = { ["-u"] = 1, ["-g"] = 1 } -- with how many words behind them
 local TEXTS = set "-e -r"
 local SUFFIXES = set "sh bash py pl rb php js lua"

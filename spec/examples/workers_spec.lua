@@ -43,7 +43,7 @@ describe("examples/workers", function()
 
   -- Waits for the end of a worker that does so many rounds. What it has printed.
   local function work(name, rounds)
-    local line = "MOONSHIFT_URL=http://%s MOONSHIFT_TOKEN=%s %s examples/workers/%s %d"
+    local line = "JOBS_URL=http://%s JOBS_TOKEN=%s %s examples/workers/%s %d"
     local interpreter = name == "worker.js" and "node" or ""
     local status, output, errors = process.run(line:format(face.addresses[1], token, interpreter,
       name, rounds))
@@ -80,8 +80,37 @@ describe("examples/workers", function()
     return process.run("command -v " .. program) == 0
   end
 
+  -- Which job it is, and what else differs here from the page.
+  local function as_here(line, id)
+    local changes = { { "127.0.0.1:8080", face.addresses[1] }, { "ms_…", token },
+      { "-C examples/workers", "--store " .. process.quote(store) },
+      { "--job 1 ", "--job " .. id .. " " } }
+    for _, change in ipairs(changes) do
+      line = line:gsub(change[1]:gsub("%p", "%%%0"), (change[2]:gsub("%%", "%%%%")))
+    end
+    return line
+  end
+
+  it("does what its page says, step by step in one terminal", function()
+    local id, lines = enqueue()[3] + 1, {}
+    work("worker.py", 2)
+    for number, line in io.open("examples/workers/README.md"):read("a"):gmatch(
+      "\n(%d)%. `([^`]+)`") do
+      lines[#lines + 1] = number > "2" and as_here(line, id) .. (number == "5" and " 1" or "")
+        or nil
+    end
+    local folder = process.command():match("^'(.*)/[^/]*'$")
+    local script = "set -e; PATH=" .. process.quote(folder) .. ":$PATH\n"
+      .. table.concat(lines, "\n")
+    local status, output, errors = process.run("sh -c " .. process.quote(script))
+    assert.equal("0 ", status .. " " .. errors)
+    assert.equal(4, #lines)
+    assert.same({ words = 6 }, json.decode(output:match("%[.*$"))[1].result)
+  end)
+
   it("counts in Python", function()
     counts("worker.py", 2)
+    counts("worker.py", 1) -- what it has fetched is handed back besides
   end)
 
   it("counts in JavaScript", function()
@@ -89,6 +118,7 @@ describe("examples/workers", function()
       return pending("no node")
     end
     counts("worker.js", 2)
+    counts("worker.js", 1)
   end)
 
   it("counts in the shell", function()
@@ -118,7 +148,7 @@ describe("examples/workers", function()
   local function start(name, settings)
     local log = dir .. "/log-" .. name
     os.remove(log)
-    local line = ("exec setsid env MOONSHIFT_URL=http://%s MOONSHIFT_TOKEN=%s WAIT=PT10M %s %s"
+    local line = ("exec setsid env JOBS_URL=http://%s JOBS_TOKEN=%s WAIT=PT10M %s %s"
       .. " examples/workers/%s >>%s 2>&1 </dev/null"):format(face.addresses[1], token,
       settings or "", name == "worker.js" and "node" or "", name, process.quote(log))
     local pipe = io.popen(("sh -c %s & echo $!"):format(process.quote(line)))

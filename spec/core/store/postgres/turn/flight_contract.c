@@ -133,9 +133,8 @@ static void refused_ended(struct contract *c) {
         .job = {.handler = "child", .unique_key = "key", .due = NOW + LEASE, .retries = 3},
         .on_conflict = ON_CONFLICT_REFUSE};
     int64_t of = order(c);
-    struct job *jobs = of && create_spec(c, c->store, child, NOW) && make_pairs(c, of, 3)
-                           ? take_many(c, 6)
-                           : NULL;
+    struct job *jobs =
+        of && create_spec(c, c->store, child, NOW) && make_pairs(c, of, 3) ? take_many(c, 6) : NULL;
     EXPECT(jobs && settle_pairs(c, jobs, OUTCOME_SUCCESS, &child));
     EXPECT(count_of(c, "SELECT count(*) FROM past") == 3);
     EXPECT(count_of(c, "SELECT count(*) FROM job WHERE instance_id<>0") == 0);
@@ -445,7 +444,8 @@ static void folder_fill(struct folder *folder, const char *name, int count) {
                               .schedules = json_array()};
     for (int i = 0; i < count; i++) {
         snprintf(folder->names[i], sizeof folder->names[i], "%s%02d", name, i);
-        folder->list[i] = (struct definition){.name = folder->names[i], .properties = json_object()};
+        folder->list[i] =
+            (struct definition){.name = folder->names[i], .properties = json_object()};
         json_array_append_new(folder->processes,
                               json_of("{'key': '%s', 'kind': 'lua', 'path': 'p', 'hash': '%d'}",
                                       folder->names[i], count));
