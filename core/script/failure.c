@@ -34,17 +34,25 @@ static bool describe_flag(lua_State *L, const char *name) {
     return set;
 }
 
-/* A span that says nothing, or something that is none, asks for nothing. */
-static time_ms describe_span(lua_State *L, const char *name) {
+/* What is no span asks for nothing, and is told of. */
+static void describe_retry_after(lua_State *L, struct failure *failure) {
     struct span span = {0};
     struct error error = {0};
-    lua_pushstring(L, name);
+    struct text doubt = {0};
+    lua_pushliteral(L, "retry_after");
     lua_rawget(L, 1);
-    json_t *value = lua_isnil(L, -1) ? NULL : value_to_json(L, -1, name, &error);
-    bool fine = value && span_from_json(value, name, &span, &error) && !span.months;
+    bool given = !lua_isnil(L, -1);
+    json_t *value = given ? value_to_json(L, -1, "retry_after", &error) : NULL;
+    bool fine = value && span_from_json(value, "retry_after", &span, &error);
+    if (fine && span.months)
+        fine = error_set(&error, ERROR_INVALID, "retry_after: months have no fixed length");
+    if (fine)
+        failure->retry_after = clamp(span.days * DAY + span.ms, 0, RETRY_AFTER_MAX);
+    else if (given)
+        text_add(&doubt, "the error's %s", error.text);
+    failure->doubt = doubt.data;
     json_decref(value);
     lua_pop(L, 1);
-    return fine ? clamp(span.days * DAY + span.ms, 0, RETRY_AFTER_MAX) : 0;
 }
 
 /* Runs protected: __index and __tostring are user code. */
@@ -53,7 +61,7 @@ static int describe(lua_State *L) {
     lua_settop(L, 1);
     if (lua_istable(L, 1)) {
         failure->permanent = describe_flag(L, "permanent");
-        failure->retry_after = describe_span(L, "retry_after");
+        describe_retry_after(L, failure);
         failure->conflict = describe_flag(L, "conflict");
         failure->held = describe_flag(L, "held");
         failure->later = describe_flag(L, "later");
@@ -127,6 +135,7 @@ struct failure failure_take(struct state *state) {
 void failure_clear(struct failure *failure) {
     free(failure->message);
     free(failure->stack);
+    free(failure->doubt);
     *failure = (struct failure){0};
 }
 

@@ -9,6 +9,7 @@ struct failure {
     char *message, *stack; /* valid UTF-8, malloc'ed; NULL only when memory is out */
     bool permanent;        /* the raised table says so: no more retries */
     time_ms retry_after;   /* the same: not before so many ms have passed; 0: none */
+    char *doubt;           /* malloc'ed: why what it says of that counts for nothing; NULL: fine */
     bool conflict;         /* the same: not a failure, to be run again */
     bool held;             /* the same: for as long as its caller is suspended */
     bool later;            /* the same: not for this program, which looks again in a while */

@@ -280,6 +280,10 @@ static void fail_by_error(struct script *script, struct outcome *outcome) {
     outcome->stack = failure.stack;
     outcome->permanent = failure.permanent;
     outcome->retry_after = failure.retry_after;
+    if (failure.doubt) {
+        free(outcome->warning);
+        outcome->warning = failure.doubt;
+    }
     if (failure.later)
         put_off(outcome);
     else if (failure.conflict || failure.held || script->run->lost)

@@ -61,6 +61,9 @@ function Methods.progress(natives, self, fraction, text)
   if type(fraction) ~= "number" or not (fraction >= 0 and fraction <= 1) then
     error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(show(fraction)), 3)
   end
+  if text ~= nil and type(text) ~= "string" then
+    error(("job:progress: text is %s (expected a text)"):format(show(text)), 3)
+  end
   local done, message = natives.progress(self, fraction, text)
   return done or error("job:progress: " .. message, 3)
 end

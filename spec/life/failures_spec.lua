@@ -27,6 +27,20 @@ describe("a run", function()
     assert.equal(0.5, engine:job(id).progress.fraction)
   end)
 
+  it("says why the time that its error asks for counts for nothing", function()
+    for value, said in pairs { ["120"] = 'duration "120": expected a unit', [-5] = "-5: expected",
+      [true] = "true: expected seconds", P1M = "months have no fixed length" } do
+      local engine, id = one_job(function()
+        error { message = "no luck", retry_after = value }
+      end)
+      engine:drain()
+      local lines = engine:log({ job = id, outcome = "failed" }):list()[1].lines
+      assert.equal("no luck", engine:job(id).message)
+      assert.truthy(lines and lines[1]:find("the error's retry_after", 1, true), tostring(value))
+      assert.truthy(lines[1]:find(said, 1, true), lines[1])
+    end
+  end)
+
   it("that meets a conflict is no failure and runs again", function()
     local runs = 0
     local engine, id = one_job(function(job)

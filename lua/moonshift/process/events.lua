@@ -39,19 +39,14 @@ end
 function events.due(w, inst, token, step)
   local timer = step.event.timer
   local value = w:ask(inst, token, timer.text)
-  local instant = timer.kind == "date" and math.type(value) == "integer"
-  if not instant and type(value) ~= "string" then
+  if type(value) ~= "string" then
     error(("%s: the timer is %s (expected a text such as PT5M)"):format(step.id, show(value)), 0)
   end
-  local due, message = value, nil
-  if not instant then
-    due, message = Due[timer.kind](w, value)
-  end
+  local due, message = Due[timer.kind](w, value)
   if not due then
     error(("%s: %s"):format(step.id, tostring(message)), 0)
   end
-  return due, timer.kind == "cycle" and value or nil,
-    type(value) == "string" and value or w.context.time_text and w.context.time_text(value)
+  return due, timer.kind == "cycle" and value or nil, value
 end
 
 -- The token waits for the timer of this event; `repeats` says whether a cycle comes again.

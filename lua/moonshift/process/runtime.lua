@@ -91,8 +91,13 @@ function Bindings.version(_, question, value)
       question.key), 0)
 end
 
+-- An integer is its text.
 function Bindings.versionTag(_, question, value)
-  question.tag = value
+  if type(value) ~= "string" and math.type(value) ~= "integer" then
+    error(("the version tag %s of the process %s (expected a text)"):format(show(value),
+      question.key), 0)
+  end
+  question.tag = tostring(value)
 end
 
 -- The value is the version that calls.

@@ -47,7 +47,7 @@ end
 
 -- Adds the names that a part of a list gives: one, several between commas, or those of a list.
 local function add_names(step, names, value)
-  if type(value) == "table" then
+  if type(value) == "table" and (next(value) == nil or value[1] ~= nil) then
     for _, one in ipairs(value) do
       add_names(step, names, one)
     end
