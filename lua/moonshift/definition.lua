@@ -124,8 +124,8 @@ function definition.view(name, declared, stock)
   for _, key in ipairs(OPEN_KEYS) do
     view[key] = declared[key]
   end
-  if view.properties == nil then
-    view.properties = {}
+  if type(view.properties) ~= "table" then
+    view.properties = {} -- in place of what settle refuses
   end
   return view
 end
@@ -147,7 +147,9 @@ function definition.changes(name, declared, own_retry, view, report)
     if key == "retry" and own_retry ~= nil then
       value = own_retry
     end
-    if value ~= declared[key] then
+    local refused = key == "properties" and declared[key] ~= nil
+      and type(declared[key]) ~= "table"
+    if value ~= declared[key] and not refused then
       changed[#changed + 1] = key
       declared[key] = value
     end

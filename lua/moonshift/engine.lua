@@ -22,6 +22,7 @@ local null = core.rules.null
 
 local OWN = { scripts = true, clock = true, modules = true, handlers = true, missing = true,
   http = true, borrow = true }
+local OF_SPECS = { "modules", "handlers", "missing", "http" }
 
 --- One store and the scripts that work on it. Every method that takes an id also takes a list of
 --- ids or a query of jobs: all or nothing up to 1 000 jobs, a batch beyond that.
@@ -39,6 +40,16 @@ end
 
 local engine = {}
 
+-- What only an engine for specs can be given: its handlers run in the state that opens it.
+local function check_own(given, level)
+  for _, name in ipairs(OF_SPECS) do
+    if given[name] ~= nil and not given.borrow then
+      error(("%s is for moonshift.testing.engine (expected scripts, a folder with handlers)")
+        :format(name), level + 1)
+    end
+  end
+end
+
 --- Opens a store with the scripts that work on it. The store is made if it is not there.
 ---@param given moonshift.options
 ---@param level? integer misuse is told so many callers above this function
@@ -48,6 +59,7 @@ local engine = {}
 function engine.open(given, level)
   level = (level or 1) + 1
   given = options.table(given, "open", level)
+  check_own(given, level)
   local clock = options.clock(given.clock, level)
   local opened, message, code = core.open {
     settings = options.settings(given, OWN),

@@ -48,6 +48,14 @@ describe("engine", function()
       end, "clock is a string (expected one of moonshift.clock)")
     end)
 
+    it("raises for what only an engine for specs has", function()
+      for _, name in ipairs { "handlers", "modules", "missing", "http" } do
+        assert.has_error(function()
+          moonshift.open { store = "sqlite::memory:", [name] = {} }
+        end, name .. " is for moonshift.testing.engine (expected scripts, a folder with handlers)")
+      end
+    end)
+
     it("reads several folders, the first one wins", function()
       local first = engines.folder { ["handlers/a.lua"] = "return function() return 1 end" }
       local second = engines.folder {

@@ -287,5 +287,11 @@ describe("folder", function()
         .. 'configuration (expected one such as "R5/PT5M")' },
         scripts.problems({ ["handlers/x.lua"] = FINE }, { retry = "zzz", retry_label = "--retry" }))
     end)
+
+    it("have one line for properties that are no table, though listeners read them", function()
+      assert.same({ "handlers/x.lua:1: properties: got 5 (expected a table)" }, scripts.problems {
+        ["handlers/x.lua"] = "return { properties = 5, run = function() end }",
+        ["listeners/a.lua"] = "return function(d) d.retry = d.properties.cycle end" })
+    end)
   end)
 end)
