@@ -488,14 +488,27 @@ static const char *close_name(const json_t *names, const char *handler) {
     return found;
 }
 
+/* Those that somebody has written: what is in the box would hide them. */
+static struct text own_names(const json_t *names) {
+    struct text known = {0};
+    size_t i, count = 0;
+    const json_t *one;
+    json_array_foreach(names, i, one) {
+        const char *name = json_string_value(one);
+        if (job_reserved(name) || strncmp(name, "batch/", 6) == 0 || stock_is(name))
+            continue;
+        if (count++ == KNOWN_MAX) {
+            text_add(&known, ", …");
+            break;
+        }
+        text_add(&known, "%s%s", count > 1 ? ", " : "", name);
+    }
+    return known;
+}
+
 bool job_spec_unknown(const char *handler, const json_t *names, struct error *error) {
     const char *meant = close_name(names, handler);
-    size_t count = json_array_size(names);
-    struct text known = {0};
-    for (size_t i = 0; i < count && i < KNOWN_MAX; i++)
-        text_add(&known, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
-    if (count > KNOWN_MAX)
-        text_add(&known, ", …");
+    struct text known = own_names(names);
     if (!stock_has(NULL, handler))
         error_set(error, ERROR_NOT_FOUND,
                   "unknown handler \"%s\" (a stock handler for which the folder must ask: stock = "

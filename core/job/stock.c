@@ -45,6 +45,12 @@ static void names_fill(struct names *names) {
     }
 }
 
+bool stock_is(const char *handler) {
+    struct names names;
+    names_fill(&names);
+    return is_one_of(handler, names.list);
+}
+
 static bool refuse(const struct names *names, const char *name, const char *label,
                    struct error *error) {
     char what[256];

@@ -10,6 +10,9 @@
  * NULL. */
 bool stock_has(const json_t *asked, const char *handler);
 
+/* Whether there is a stock handler of this name. */
+bool stock_is(const char *handler);
+
 /* Whether each text in `asked` is a stock handler; `label` is what an error calls the setting. */
 bool stock_check(const json_t *asked, const char *label, struct error *error);
 

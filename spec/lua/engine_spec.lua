@@ -127,6 +127,7 @@ describe("engine", function()
     it("refuses an unknown handler, naming those that are known", function()
       local _, message = engine:enqueue("x", {})
       assert.matches('unknown handler "x" (known: archive, ', message, 1, true)
+      assert.is_nil(message:find "batch/")
     end)
 
     it("writes an unchecked one", function()
