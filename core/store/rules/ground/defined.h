@@ -5,6 +5,7 @@
 
 #include "job/job_spec.h"
 #include "store/rules/ground/state.h"
+#include "store/rules/ground/txn_hook.h"
 
 struct defined {
     int64_t priority;
@@ -13,7 +14,7 @@ struct defined {
     char category[JOB_NAME_MAX + 1];
 };
 
-/* Reads the definition of that name; one that is not there says nothing. */
+/* Reads the definition of that name, once in a transaction; one that is not there says nothing. */
 bool defined_read(struct store *store, const char *handler, struct defined *defined,
                   struct error *error);
 
@@ -24,5 +25,7 @@ void defined_apply(const struct defined *defined, const struct store *store, str
 /* Creates a job that the store makes by itself, with this payload and what its definition says. */
 bool defined_create(struct store *store, struct job_spec *spec, const json_t *payload, time_ms now,
                     struct error *error);
+
+extern const struct txn_hook defined_hook;
 
 #endif

@@ -263,6 +263,7 @@ struct signal_ahead {
 struct signals_ahead {
     struct signal_ahead *list; /* by name */
     size_t count;
+    struct signal_heard *heard; /* those whose receivers were asked for */
 };
 
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
@@ -296,6 +297,7 @@ struct store {
     struct bodies bodies;
     struct unit_ahead asked;
     struct signals_ahead signals;
+    struct defined_kept *defined; /* see defined.h */
     struct unit_rows_kept unit_rows;
     struct lasting lasting;
     bool unbound; /* kept messages were: see messages_unbind */

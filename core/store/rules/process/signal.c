@@ -222,13 +222,24 @@ static bool page_give(struct page *page, const json_t *receivers, time_ms now,
             rest_order(page, json_array_get(receivers, count - 1), now, error));
 }
 
+/* A new reference. Of a page that is not full the units behind this one know it. */
+static json_t *receivers_of(struct store *store, const struct unit_signal *one, int most,
+                            struct error *error) {
+    const json_t *known = signal_heard_find(store, one);
+    if (known)
+        return json_incref((json_t *)(uintptr_t)known);
+    json_t *receivers = signal_receivers(store, one, most, error);
+    bool whole = receivers && json_array_size(receivers) < PAGE;
+    return json_kept(receivers, !whole || signal_heard_note(store, one, receivers, error));
+}
+
 bool store_signal(struct store *store, const struct unit_signal *one, const struct unit *unit,
                   time_ms now, struct error *error) {
     struct page page = {.store = store, .signal = one, .unit = unit};
     const int most = one->given ? INT_MAX : PAGE;
     if (signal_unheard(store, one))
         return true;
-    json_t *receivers = one->token ? receiver_of(one) : signal_receivers(store, one, most, error);
+    json_t *receivers = one->token ? receiver_of(one) : receivers_of(store, one, most, error);
     bool done = receivers && page_give(&page, receivers, now, error);
     page_clear(&page);
     json_decref(receivers);

@@ -1,4 +1,5 @@
 #include "store/rules/process/signal_ahead.h"
+#include "base/json.h"
 #include "store/rules/ground/bulk_rows.h"
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/state.h"
@@ -16,14 +17,91 @@ static struct signal_ahead *find(const struct store *store, const char *name) {
     return ahead->count ? bsearch(&key, ahead->list, ahead->count, sizeof key, name_order) : NULL;
 }
 
-static void forget_all(struct store *store) {
-    free(store->signals.list);
-    store->signals = (struct signals_ahead){0};
-}
-
 /* What names its receiver asks for none, and of messages more than the name counts. */
 static bool asks_for_all(const struct unit_signal *one) {
     return !one->token && !one->message;
+}
+
+/* ---- receivers ---- */
+
+struct signal_heard {
+    struct signal_heard *next;
+    const struct unit_signal *signal;
+    json_t *receivers;
+    int64_t catalog; /* a suspension changes it */
+};
+
+static bool same_text(const char *one, const char *other) {
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+/* True if both ask for the same. */
+static bool same_signal(const struct unit_signal *one, const struct unit_signal *other) {
+    return strcmp(one->name, other->name) == 0 && same_text(one->tenant, other->tenant) &&
+           one->until == other->until && one->only == other->only && one->after == other->after &&
+           one->after_token == other->after_token;
+}
+
+const json_t *signal_heard_find(const struct store *store, const struct unit_signal *one) {
+    const struct signal_heard *heard = asks_for_all(one) ? store->signals.heard : NULL;
+    while (heard && !(heard->catalog == store->meta.catalog && same_signal(heard->signal, one)))
+        heard = heard->next;
+    return heard ? heard->receivers : NULL;
+}
+
+bool signal_heard_note(struct store *store, const struct unit_signal *one, json_t *receivers,
+                       struct error *error) {
+    struct signal_heard *heard = asks_for_all(one) ? malloc(sizeof *heard) : NULL;
+    if (!heard)
+        return !asks_for_all(one) || db_no_memory(&store->db, error);
+    *heard = (struct signal_heard){store->signals.heard, one, json_incref(receivers),
+                                   store->meta.catalog};
+    store->signals.heard = heard;
+    return true;
+}
+
+/* Takes out the one that is pointed to. */
+static void take_out(struct signal_heard **at) {
+    struct signal_heard *heard = *at;
+    *at = heard->next;
+    json_decref(heard->receivers);
+    free(heard);
+}
+
+static bool is_receiver(const json_t *receivers, int64_t instance) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(receivers, i, one)
+        if (json_int(one, "instance") == instance)
+            return true;
+    return false;
+}
+
+static void forget_name(struct store *store, const char *name) {
+    for (struct signal_heard **at = &store->signals.heard; *at;)
+        if (strcmp((*at)->signal->name, name) == 0)
+            take_out(at);
+        else
+            at = &(*at)->next;
+}
+
+void signals_ahead_left(struct store *store, int64_t instance) {
+    for (struct signal_heard **at = &store->signals.heard; *at;)
+        if (is_receiver((*at)->receivers, instance))
+            take_out(at);
+        else
+            at = &(*at)->next;
+}
+
+void signals_ahead_forget_heard(struct store *store) {
+    while (store->signals.heard)
+        take_out(&store->signals.heard);
+}
+
+static void forget_all(struct store *store) {
+    signals_ahead_forget_heard(store);
+    free(store->signals.list);
+    store->signals = (struct signals_ahead){0};
 }
 
 bool signal_unheard(const struct store *store, const struct unit_signal *one) {
@@ -35,6 +113,7 @@ void signals_ahead_forget(struct store *store, const char *name) {
     struct signal_ahead *known = find(store, name);
     if (known)
         known->unheard = false;
+    forget_name(store, name);
 }
 
 /* ---- asking ---- */
@@ -99,4 +178,5 @@ bool signals_ahead_ask(struct store *store, struct outcome *const *outcomes, siz
     return done;
 }
 
-const struct txn_hook signals_ahead_hook = {.committed = forget_all, .drop = forget_all};
+const struct txn_hook signals_ahead_hook = {
+    .committed = forget_all, .drop = forget_all, .parts = true};

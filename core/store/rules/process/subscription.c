@@ -20,6 +20,7 @@ bool subscription_write(struct store *store, const struct unit_subscription *one
 
 bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
                           struct error *error) {
+    signals_ahead_left(store, instance);
     if (token)
         return unit_row(store, error, ROWS_SUBSCRIPTION_ENDS,
                         "DELETE FROM subscription WHERE instance=?1 AND token=?2", "ii", instance,
@@ -30,12 +31,14 @@ bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
 
 bool subscriptions_remove_range(struct store *store, int64_t instance, struct token_range tokens,
                                 struct error *error) {
+    signals_ahead_left(store, instance);
     return db_run(&store->db, error,
                   "DELETE FROM subscription WHERE instance=?1 AND token BETWEEN ?2 AND ?3", "iii",
                   instance, tokens.first, tokens.last);
 }
 
 bool subscriptions_move(struct store *store, const struct unit_move *move, struct error *error) {
+    signals_ahead_left(store, move->instance);
     return db_run(&store->db, error,
                   "UPDATE subscription SET token=?3, version=?4, activity=?5 WHERE instance=?1 AND"
                   " token=?2",

@@ -10,6 +10,7 @@
 #include "store/rules/process/lane.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/order.h"
+#include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/waiting.h"
@@ -239,6 +240,7 @@ static bool body_clear_on(struct store *store, int64_t body, time_ms now, struct
 
 static bool body_close(struct store *store, int64_t body, time_ms now, struct error *error) {
     unit_ahead_forget_kind(store, ASKED_TURN);
+    signals_ahead_forget_heard(store);
     store->bodies.closed = true;
     return db_run(&store->db, error, "UPDATE body SET closed=1 WHERE id=?1", "i", body) &&
            CRASH_POINT("body_closed") && body_clear_on(store, body, now, error);

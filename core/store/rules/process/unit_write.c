@@ -298,16 +298,16 @@ static bool leaves_no_job(const struct store *store, const struct unit *unit, in
     return none;
 }
 
-/* Nothing waits for what the unit gives. */
-static bool gives_no_signal(const struct store *store, const struct unit *unit) {
-    bool none = true;
-    for (size_t i = 0; none && i < unit->signal_count; i++)
-        none = signal_unheard(store, &unit->signals[i]);
-    return none;
+/* What waits for all that the unit gives is known. */
+static bool knows_signals(const struct store *store, const struct unit *unit) {
+    bool known = true;
+    for (size_t i = 0; known && i < unit->signal_count; i++)
+        known = signal_known(store, &unit->signals[i]);
+    return known;
 }
 
 bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running) {
-    return !unit->message_count && !unit->move_count && gives_no_signal(store, unit) &&
+    return !unit->message_count && !unit->move_count && knows_signals(store, unit) &&
            leaves_no_job(store, unit, running);
 }
 

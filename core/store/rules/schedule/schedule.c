@@ -121,6 +121,11 @@ static enum answer schedule_known(struct store *store, const struct store_deploy
 enum answer schedules_known(struct store *store, const struct store_deployment *deployment,
                             struct error *error) {
     const size_t count = json_array_size(deployment->schedules);
+    int64_t one = 0;
+    if (!count) /* most folders have none: a server plans this question sooner */
+        return answer_not(db_value(&store->db, error, &one,
+                                   "SELECT 1 FROM schedule WHERE source=?1 LIMIT 1", "t",
+                                   deployment->name));
     json_t *specs = specs_read(store, deployment->name, error);
     if (!specs)
         return FAILED;

@@ -10,6 +10,7 @@
 
 #include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
+#include "store/rules/ground/defined.h"
 #include "store/rules/ground/frames.h"
 #include "store/rules/job/tally.h"
 #include "store/rules/place/mark.h"
@@ -26,8 +27,8 @@
 #define TXN_HOOKS(...)                                                                             \
     {&catalog_hook, &fleet_hook, &frames_hook, &bodies_hook, &tell_hook, &batch_hook, &releases_hook,            \
      &marks_hook, &bulk_hook, &unit_rows_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, \
-     &signals_ahead_hook, &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__, &occupancy_hook,  \
-     &lasting_hook, NULL}
+     &signals_ahead_hook, &defined_hook, &capacity_hook, &prelock_hook, &row_hook, __VA_ARGS__,    \
+     &occupancy_hook, &lasting_hook, NULL}
 /* clang-format on */
 
 #endif

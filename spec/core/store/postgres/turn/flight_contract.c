@@ -168,6 +168,40 @@ static int64_t bringers(struct contract *c) {
                        " d ON d.id=s.definition WHERE d.name='process/order:command'");
 }
 
+/* So many instances begin to wait for the signal. */
+static bool wait_for_signal(struct contract *c, int64_t of, int count) {
+    bool done = true;
+    for (int i = 0; done && i < count; i++) {
+        int64_t id = store_reserve_ids(c->store, 1, &c->error);
+        struct step step = step_of(id, of, 0, F1);
+        step.subscription = (struct unit_subscription){id, 6, of, "signal", "shipped", "", "wait"};
+        done = settle_step(c, NULL, &step, NULL) == SETTLED;
+    }
+    return done;
+}
+
+/* waits 0: it was not brought to three instances by each. The next turn takes none of the jobs. */
+static struct asked turn_bringing(struct contract *c, int64_t of, int count,
+                                  struct unit_signal *signal) {
+    struct asked asked = turn_giving(c, of, count, signal);
+    bool done = bringers(c) == 3 * count &&
+                db_execute(&c->store->db, "DELETE FROM ready; DELETE FROM parked; DELETE FROM job",
+                           &c->error);
+    return done ? asked : (struct asked){0};
+}
+
+/* Each unit brings it to three instances. What is asked of the server is that of one unit. */
+static void heard_often(struct contract *c) {
+    enum { SOME = 30, MORE = 300 };
+    int64_t of = order(c);
+    struct unit_signal signal = signal_of("shipped");
+    EXPECT(of != 0 && wait_for_signal(c, of, 3));
+    turn_bringing(c, of, 10, &signal); /* definitions are known now */
+    struct asked few = turn_bringing(c, of, SOME, &signal);
+    struct asked many = turn_bringing(c, of, MORE, &signal);
+    EXPECT(few.waits > 0 && few.waits == many.waits);
+}
+
 /* Half of the instances are there for each of them, and one that began to wait in the same turn. */
 static void heard(struct contract *c) {
     int64_t of = order(c);
@@ -202,6 +236,53 @@ static void heard(struct contract *c) {
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     job_free_list(jobs);
     EXPECT(done && bringers(c) == 2);
+}
+
+/* An instance that waits for the signal and has a job. */
+static bool begin_waiting(struct contract *c, int64_t of) {
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, F1);
+    step_job(&step, 0, "ship", 3);
+    step.subscription = (struct unit_subscription){id, 6, of, "signal", "shipped", "", "wait"};
+    return settle_step(c, NULL, &step, NULL) == SETTLED;
+}
+
+/* The second of three units leaves what waits for the signal that the others give. */
+static void left_between(struct contract *c) {
+    int64_t of = order(c);
+    struct unit_signal signal = signal_of("shipped");
+    static struct step steps[3];
+    struct outcome outcomes[3] = {0};
+    struct capacity capacity = {.acquire = &everything};
+    enum settled settled = SETTLED;
+    EXPECT(of != 0 && begin(c, of) && begin_waiting(c, of) && begin(c, of));
+    struct job *jobs = take_many(c, 3);
+    EXPECT(jobs);
+    int at = 0;
+    for (struct job *job = jobs; job; job = job->next, at++) {
+        leave(&steps[at], job, F2, 1);
+        if (at == 1)
+            steps[at].left = (struct unit_wait){job->instance_id, 6, UNIT_SUBSCRIPTION, 0};
+        steps[at].unit.signals = at == 1 ? NULL : &signal;
+        steps[at].unit.signal_count = at != 1;
+        outcomes[at] = (struct outcome){.job = job,
+                                        .kind = OUTCOME_SUCCESS,
+                                        .started = NOW,
+                                        .ended = NOW,
+                                        .due = TIME_NONE,
+                                        .lane_ends = true,
+                                        .lane_token = job->token,
+                                        .unit = step_unit(&steps[at]),
+                                        .next = job->next ? &outcomes[at + 1] : NULL};
+    }
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && store_settle_bulk(c->store, outcomes, &c->error);
+    for (int i = 0; done && i < 3; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error);
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    job_free_list(jobs);
+    EXPECT(done && bringers(c) == 1);
 }
 
 /* ---- jobs of instances are taken ---- */
@@ -526,7 +607,10 @@ static const struct check checks[] = {
     {"the frames for a page of jobs cost as many waits for many", frames},
     {"what an executor holds goes back with as many waits for many", given_up},
     {"a turn whose signals nothing waits for waits as often for many as for a few", unheard},
+    {"a turn whose signals are heard waits as often for many as for a few", heard_often},
     {"what begins to wait for a signal in the turn in which it is given gets it", heard},
+    {"what ceases to wait for a signal between two that give it does not get the second",
+     left_between},
     {"a turn in which instances end waits as often for many as for a few", ends},
     {"a turn in which all jobs of instances end waits as often for many as for a few", pairs},
     {"a job that goes back in the turn in which its instance ends is cancelled", half_ended},
