@@ -181,6 +181,49 @@ static bool keep_list(struct contract *c) {
            store_commit(c->store, &c->error);
 }
 
+/* A turn whose signals something waits for, and one of those that nothing waits for. */
+static bool signals(struct contract *c, int64_t of) {
+    struct unit_signal heard = {.name = "shipped", .until = TIME_NONE, .priority = TIME_NONE};
+    struct unit_signal unheard = {.name = "lost", .until = TIME_NONE, .priority = TIME_NONE};
+    struct step waits = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, F1);
+    waits.subscription =
+        (struct unit_subscription){waits.instance.id, 6, of, "signal", "shipped", "", "wait"};
+    return settle_step(c, NULL, &waits, NULL) == SETTLED &&
+           settle_giving(c, begin_many(c, of, 10), F2, &unheard) &&
+           settle_giving(c, begin_many(c, of, 10), F2, &heard);
+}
+
+/* The turns of a body go on outside of the frame, and then end. */
+static bool body(struct contract *c, int64_t of) {
+    enum { TURNS = 2 };
+    struct unit_turn turns[TURNS];
+    int64_t rev = 0, id = store_reserve_ids(c->store, 2 + TURNS, &c->error);
+    for (int part = 0; part < 3; part++) {
+        struct step step = step_of(id, of, rev, F1);
+        struct unit_body row = {.id = id + 1,
+                                .instance = id,
+                                .token = 2,
+                                .activity = "ship#multiInstanceBody",
+                                .version = of,
+                                .turns = part ? 0 : TURNS,
+                                .ended = part == 2 ? TURNS : 0};
+        for (int i = 0; i < TURNS; i++)
+            turns[i] = (struct unit_turn){.id = id + 2 + i,
+                                          .instance = id,
+                                          .body = id + 1,
+                                          .rev = rev,
+                                          .body_token = 2,
+                                          .version = of,
+                                          .frame = part < 2 ? F1 : NULL};
+        step.unit = (struct unit){
+            .turns = turns, .turn_count = TURNS, .bodies = &row, .body_count = part != 1};
+        if (settle_step(c, NULL, &step, NULL) != SETTLED)
+            return false;
+        rev = step.unit.rev;
+    }
+    return true;
+}
+
 /* Instances begin, lose their variables, leave what they wait for, and end; and a turn of others.
  */
 static bool command(struct contract *c) {
@@ -191,7 +234,8 @@ static bool command(struct contract *c) {
         steps_make(steps, first, of, part);
         done = command_many(c, steps, LIST) && (part || ask_list(c, first));
     }
-    return done && settle_many(c, begin_many(c, of, LIST), F2) && keep_list(c);
+    return done && settle_many(c, begin_many(c, of, LIST), F2) && keep_list(c) && signals(c, of) &&
+           body(c, of);
 }
 
 /* ---- how it is done ---- */
