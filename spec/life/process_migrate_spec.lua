@@ -161,6 +161,30 @@ describe("a migration of an instance", function()
     check()
   end)
 
+  it("keeps the timers of a task's listeners, and begins none anew that has come", function()
+    place.write("handlers/nag.lua", "return function(job) "
+      .. "job.variables.nags = (job.variables.nags or 0) + 1 end")
+    local nags = '{ { after = "PT1M", run = "nag", id = "once" }, { after = "PT3M", run = "nag", '
+      .. 'id = "later" }%s }'
+    local more = ', { after = "PT5M", run = "nag", id = "new" }'
+    local id = start(('task "a" { on_timeout = %s }'):format(nags:format ""),
+      ('task "b" { on_timeout = %s }'):format(nags:format(more)))
+    engine.clock:advance "PT2M"
+    engine:drain()
+    assert.equal(1, engine:instance(id).variables.nags)
+    assert(engine:migrate_instance(id, plan_of { { "a", "b" } }))
+    local due = {}
+    for i, job in ipairs(engine:jobs({ instance = tostring(id) }):sort("due"):list()) do
+      due[i] = job.handler .. job.due:match "T00:(%d+)"
+    end
+    assert.same({ "process/p/b#timeout-later:timer03", "process/p/b#timeout-new:timer07" }, due)
+    check()
+    engine.clock:advance "PT5M"
+    engine:drain()
+    assert.equal(3, engine:instance(id).variables.nags)
+    check()
+  end)
+
   it("goes to another process, whose handlers run then", function()
     place.write("processes/q.lua", model 'step "b" { run = "note", async = true }')
     place.write("handlers/note.lua", 'return function(job) job.variables.heard = job.process end')

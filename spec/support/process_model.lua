@@ -76,8 +76,8 @@ end
 -- What an event begins. The handlers of one that lost against another unit have been called, too.
 local function count_path(self, list, times, losers)
   count_list(self, list, times)
-  local lost = setmetatable({ seen = {}, begun = {}, cut = {}, ends = {}, cancels = {}, jobs = {},
-    idle = {}, called = {}, orders = {} }, { __index = self })
+  local lost = setmetatable({ seen = {}, begun = {}, cut = {}, assigned = {}, ends = {},
+    cancels = {}, jobs = {}, idle = {}, called = {}, orders = {} }, { __index = self })
   count_list(lost, list, { 0, self.alone and 0 or losers })
 end
 
@@ -163,22 +163,43 @@ end
 
 local counters = {}
 
+-- What a step with mappings writes in its scope.
+local WRITES = { write = { "create", "update" }, wipe = { "create", "update", "delete" } }
+
+-- Its listeners hear of what it writes, and so do those of what it lies in.
+local function add_written(self, node, times)
+  for _, event in ipairs(WRITES[node.maps] or {}) do
+    for _, id in ipairs { node.id, table.unpack(self.hearers) } do
+      add(self.calls, id .. "!variable_" .. event, times)
+    end
+  end
+end
+
 function counters.step(self, node, times)
   local inside = host(self, node, times)
-  if node.maps then
-    add(self.calls, node.id .. "!variable_update", inside)
-  end
+  add_written(self, node, inside)
   local fails = node.fails or 0
   add(self.calls, node.id, multiplied(inside, 1 + fails))
   self.failures = { self.failures[1] + inside[1] * fails, self.failures[2] + inside[2] * fails }
 end
 
+-- The timer of a listener comes while the task is there, which the trail does not tell.
 function counters.task(self, node, times)
-  host(self, node, times)
+  local inside = host(self, node, times)
+  if node.nags then
+    local most = inside[2] * node.nags.count
+    add(self.calls, node.id .. "!timeout", { 0, most })
+    add_job(self, node.id .. "#timeout-nag:timer", { 0, most })
+  end
 end
 
 function counters.sub(self, node, times)
-  count_list(self, node.lists[1], handled(self, node, host(self, node, times)))
+  local inside = host(self, node, times)
+  self.hearers[#self.hearers + 1] = node.listens and node.id
+  count_list(self, node.lists[1], handled(self, node, inside))
+  if node.listens then
+    table.remove(self.hearers)
+  end
 end
 
 function counters.loop(self, node, times)
@@ -400,15 +421,19 @@ local function add_modified(self, node)
   end
   local id, all = node.id, 2 * (moved.anew + moved.on)
   local fails = all * (node.fails or 0)
-  for _, name in ipairs { id, node.maps and id .. "!variable_update" } do
-    add(self.calls, name, { -moved.on * (1 + (node.fails or 0)), all + fails })
-  end
+  local calls = { -moved.on * (1 + (node.fails or 0)), all + fails }
+  add(self.calls, id, calls)
+  add_written(self, node, calls)
   add(self.ends, id, { -moved.on, node.after and all or 0 })
   add(self.cancels, id, { 0, all })
   self.failures = { self.failures[1] - fails, self.failures[2] + fails }
   for _, name in ipairs { id, id .. ":after", id .. ":timer" } do
     add(self.jobs, name, { -all, all })
     add(self.idle, name, { 0, all })
+  end
+  if node.nags then
+    add(self.calls, id .. "!timeout", { 0, all * node.nags.count })
+    add_job(self, id .. "#timeout-nag:timer", { 0, all * node.nags.count })
   end
   add_losers(self, all)
 end
@@ -426,7 +451,9 @@ local function add_heard(self, node, times)
   heard("end", ended + cut_off, most)
   if node.kind == "task" then
     heard("create", self.begun[id] or 0, most)
-    heard("assignment", self.begun[id] or 0, most)
+    local given = self.assigned[id] or { done = 0, tried = 0 }
+    heard("update", given.done, given.tried)
+    heard("assignment", self.begun[id] or 0, most + given.tried)
     heard("complete", ended, most)
     heard("delete", cut_off, cancels[2])
   end
@@ -468,13 +495,14 @@ end
 -- { least, most } by activity. `failures` are those of jobs. `again` says how often a handler may
 -- be called once more, by units that lost. `orders` are pairs of sets of activities: the first
 -- one ends before the second. `one` has its pick, what has begun, ended and was cut off by
--- activity (begins, ends, cancels), what was modified, and whether it began by a restart. `how`
--- has `unheard`, how many messages were refused, and `dead`, how many executors were killed amid
--- a unit.
+-- activity (begins, ends, cancels), what was modified, how often its tasks were assigned, and
+-- whether it began by a restart. `how` has `unheard`, how many messages were refused, and `dead`,
+-- how many executors were killed amid a unit.
 function process_model.count(list, one, how)
   local whole = one.how == "completed" -- nothing has cancelled it
   local self = { pick = one.pick, seen = one.ends, begun = one.begins, cut = one.cancels,
-    modified = one.modified, unheard = how.unheard, calls = {}, ends = {}, cancels = {}, jobs = {},
+    modified = one.modified, assigned = one.assigned, unheard = how.unheard, hearers = {},
+    calls = {}, ends = {}, cancels = {}, jobs = {},
     idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0,
     alone = how.dead == 0 and is_alone(list) }
   local times = { whole and 1 or 0, 1 }

@@ -67,10 +67,23 @@ local function complete_outside(self, task)
   self.outside[self.place.command(log, "task", "complete", tostring(task.id))] = log
 end
 
--- Completes the tasks that are open, some of them. A program beside may be faster.
+-- Gives the task to somebody else. Its listeners may have heard of what was refused behind them.
+local function assign(self, task)
+  local all = self.assigned[tostring(task.instance)] or {}
+  self.assigned[tostring(task.instance)] = all
+  local one = all[task.activity] or { done = 0, tried = 0 }
+  all[task.activity], one.tried = one, one.tried + 1
+  local done = may_refuse(self, self.engine:assign(task.id, "bob" .. math.random(3)))
+  one.done = one.done + (done and 1 or 0)
+end
+
+-- Completes the tasks that are open, some of them, and gives others to somebody. A program beside
+-- may be faster.
 local function complete_tasks(self)
   for _, task in ipairs(self.engine:tasks():list()) do
-    if math.random(3) == 1 then
+    if math.random(6) == 1 then
+      assign(self, task)
+    elseif math.random(3) == 1 then
       if chance_of(5) then
         complete_outside(self, task)
         process.pause(math.random() * 0.1)
@@ -114,6 +127,28 @@ local function activate_all(self)
     may_refuse(self, self.engine:activate_instance(id, { hierarchy = true }))
     self.held[id] = nil
   end
+  for key in pairs(self.stopped) do
+    assert(self.engine:activate_process(key, { include_instances = true }))
+    self.stopped[key] = nil
+  end
+end
+
+local function add_hold(self, what)
+  self.holds[what] = (self.holds[what] or 0) + 1
+end
+
+-- Suspends an instance with what it has called, or a process: what begins in it from then on, or
+-- all of its instances. What those have called goes on.
+local function suspend(self, id)
+  if math.random(3) > 1 then
+    may_refuse(self, self.engine:suspend_instance(id, { hierarchy = true }))
+    self.held[id] = true
+    return add_hold(self, tostring(id))
+  end
+  local key = self.keys[math.random(#self.keys)]
+  assert(self.engine:suspend_process(key, { include_instances = math.random(2) == 1 }))
+  self.stopped[key] = true
+  add_hold(self, key)
 end
 
 -- What ends a place and begins there anew, or goes on behind it. Both are refused if it has gone on
@@ -179,14 +214,12 @@ local function change(self)
   end
 end
 
--- An operator suspends instances, lets them go on, sets and takes away variables, and cancels an
--- instance now and then.
+-- An operator suspends instances and processes, lets them go on, sets and takes away variables, and
+-- cancels an instance now and then.
 local function operate(self)
   local id = self.ids[math.random(#self.ids)]
   if chance_of(self.suspends) then
-    may_refuse(self, self.engine:suspend_instance(id, { hierarchy = true }))
-    self.held[id] = true
-    self.holds[tostring(id)] = (self.holds[tostring(id)] or 0) + 1
+    suspend(self, id)
   elseif chance_of(30) then
     activate_all(self)
   end

@@ -201,6 +201,7 @@ local function read_instances(self)
     local id, key, root, parent, how = row:match("^(%d+)|([^|]+)|(%d+)|(%d+)|(%w+)")
     self.instances[id] = { id = id, key = key, root = root, parent = parent, how = how,
       pick = self.picks[root] or 1, modified = self.modified[id] or {},
+      assigned = self.assigned[id] or {},
       restarted = self.restarted[id], calls = {}, begins = {}, ends = {}, cancels = {}, called = {},
       at = {} }
   end
@@ -215,6 +216,7 @@ end
 -- A unit that lost, or died, may have begun an instance: a called one, or that of a timer.
 local function read_calls(self)
   for key, id, activity in process.read(self.log):gmatch("(%S+) (%d+) (%S+) %d+\n") do
+    add(self.called, key .. "/" .. activity)
     if self.instances[id] then
       add(self.instances[id].calls, activity)
     elseif not key:find("_", 1, true) and not self.timers[key] then
@@ -339,7 +341,9 @@ end
 local function compare_instance(self, one, lists)
   count_instance(self, one, lists)
   local wanted = one.wanted
+  local root_key = one.key:match "^[^_]+"
   local again = self.dead + wanted.again + (self.holds[one.root] or 0)
+    + (self.holds[root_key] or 0)
   if one.how ~= "completed" and (one.how == "stands" or not may_go(self, one)) then
     self:problem(one.key, "instance %s (pick %d) %s", one.id, one.pick, one.how)
   end
@@ -363,11 +367,21 @@ local function is_counted(name)
   return not is_made(name) and not name:find ":command$"
 end
 
+-- What a listener's timer has called is as often as its jobs were successful, or oftener.
+local function compare_timeouts(self, name, done)
+  local task = name:match "^(.*)#timeout%-nag:timer$"
+  local called = task and self.called[task .. "!timeout"] or 0
+  if task and called < done then
+    self:problem(name, "%s called %d times, expected %d", name, called, done)
+  end
+end
+
 -- Jobs that had nothing to do any more are no successes.
 local function compare_log(self, log)
   for name in pairs(union(log, self.jobs)) do
     local done, others = (log[name] or {})[SUCCESSFUL] or 0, 0
     local least, most = table.unpack(self.jobs[name] or NEVER)
+    compare_timeouts(self, name, done)
     if is_counted(name) and (done < least or done > most) then
       self:problem(name, "%d jobs of %s successful, expected %s", done, name, range(least, most))
     end
@@ -428,13 +442,15 @@ end
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
     timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
-    held = {}, awaited = {}, leaves = {}, modified = {}, restarted = {}, restarts = 20, holds = {},
-    cancelled = {}, started = 0, armed = 0, dead = 0,
+    held = {}, stopped = {}, awaited = {}, leaves = {}, modified = {}, assigned = {}, called = {},
+    restarted = {}, restarts = 20, holds = {}, keys = {}, cancelled = {}, started = 0, armed = 0,
+    dead = 0,
     executors = how.executors, workers = how.workers, kills = how.kills,
     scope = how.scope or "instance", suspends = how.suspends, cancels = how.cancels,
     sets = how.sets, changes = how.changes }, Run)
   open_place(self, processes)
-  for _, one in ipairs(processes) do
+  for i, one in ipairs(processes) do
+    self.keys[i] = one.key
     process_operator.note(self, one.key, one.list)
   end
   local fine, message = xpcall(live, debug.traceback, self, processes)

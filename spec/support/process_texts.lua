@@ -60,6 +60,7 @@ local DEEDS = {
   count = "local name = job.fields.name job.variables[name] = job.variables[name] + 1",
   set = 'job.variables["set_" .. job.payload.to] = true',
   write = "job.variables.written = 1",
+  wipe = "job.variables.written = 1 job.variables.written = nil",
 }
 
 -- files(log, death, reader, scope) -> the files of the folder that no process is.
@@ -189,18 +190,24 @@ function writers.pass(node)
   return flags(node)
 end
 
-local MAPS = 'run = "write", input = { written = 0 }, output = { got_%s = "${written + pick}" },'
-  .. ' on_variable_update = "note"'
+local LISTENERS = 'on_variable_create = "note", on_variable_update = "note",'
+  .. ' on_variable_delete = "note"'
+local MAPS = 'run = "%s", input = { written = 0 }, output = { got_%s = "${%s}" }, ' .. LISTENERS
+local MAPPED = { write = "written + pick", wipe = "pick" }
 
 function writers.step(node, self, indent)
   return options(node, self, indent, node.fails
     and ('run = "again", fields = { fails = "%d" }'):format(node.fails)
-    or node.maps and MAPS:format(node.id) or 'run = "note"')
+    or node.maps and MAPS:format(node.maps, node.id, MAPPED[node.maps]) or 'run = "note"')
 end
 
+local TASK_LISTENERS = 'assignee = "ann", on_create = "note", on_assignment = "note",'
+  .. ' on_update = "note", on_complete = "note", on_delete = "note"'
+
 function writers.task(node, self, indent)
-  return options(node, self, indent, node.hears and 'assignee = "ann", on_create = "note",'
-    .. ' on_assignment = "note", on_complete = "note", on_delete = "note"' or nil)
+  return options(node, self, indent, node.hears and joined(TASK_LISTENERS, node.nags
+    and ('on_timeout = { every = "R%d/%s", run = "note", id = "nag" }'):format(node.nags.count,
+    span(node.nags.ms)) or "") or nil)
 end
 
 function writers.fail(node, self, indent)
@@ -237,7 +244,7 @@ end
 function writers.sub(node, self, indent)
   return scope(node, self, indent, function()
     return write_list(whole(node.lists[1], node.id), self, indent)
-  end)
+  end, node.listens and LISTENERS or nil)
 end
 
 -- Goes back to its first step until that has run often enough.

@@ -5,10 +5,12 @@ local random_process = {}
 -- ---- trees ----
 -- A node is { kind, id, … } with the options async, after, beside (not exclusive), urgent, and
 -- hears (it has listeners), and times, parallel, enough, of = { async, … } of a repetition. A
--- step with `maps` has inputs, outputs and a listener of variables. `within` is an event beside a
--- node, `by` a timer, a message, a signal or a condition; its list is the last one. Lists of
--- nodes stand in `lists`: one of a sub-process, of a called process, behind an error; a branch
--- each of gateways. The list of a process may have `within`, too, and the list `late`.
+-- step with `maps`, "write" or "wipe", has inputs, outputs and listeners of variables; a sub that
+-- `listens` hears of those inside. A task with `nags` has a listener whose timer comes every
+-- nags.ms, nags.count times. `within` is an event beside a node, `by` a timer, a message, a signal
+-- or a condition; its list is the last one. Lists of nodes stand in `lists`: one of a sub-process,
+-- of a called process, behind an error; a branch each of gateways. The list of a process may have
+-- `within`, too, and the list `late`.
 
 local function chance(percent)
   return math.random(100) <= percent
@@ -84,12 +86,14 @@ local makers = {}
 function makers.step(self, depth)
   local node = repeated(self, options(self, { kind = "step", id = new_id(self, "a") }), depth)
   node.fails = node.async and chance(self.fails) and math.random(2) or nil
-  node.maps = not node.fails and chance(self.maps) or nil
+  node.maps = not node.fails and chance(self.maps) and one_of { "write", "wipe" } or nil
   return timed(self, node, depth)
 end
 
 function makers.task(self, depth)
   local node = repeated(self, options(self, { kind = "task", id = new_id(self, "t") }), depth)
+  node.nags = node.hears and chance(60) and { ms = math.random(1, 20), count = math.random(2) }
+    or nil
   return timed(self, node, depth)
 end
 
@@ -108,6 +112,7 @@ end
 
 function makers.sub(self, depth)
   local node = repeated(self, options(self, { kind = "sub", id = new_id(self, "s") }), depth)
+  node.listens = chance(self.maps) or nil
   node.lists = scope_of(self, 1, depth)
   return timed(self, node, depth)
 end
@@ -295,7 +300,7 @@ local GATEWAYS = { parallel = true, choose = true, inclusive = true }
 
 -- Numbers that are better small, and the least that they may be; nil takes them away.
 local LEAST = { times = 0, rounds = 1, fails = 1, enough = 1, first = 0 }
-local OPTIONAL = { "times", "fails", "enough", "first" }
+local OPTIONAL = { "times", "fails", "enough", "first", "nags", "maps" }
 
 -- Changes of one node that make it simpler: functions that change it in its list.
 local function changes_of(list, at, add)

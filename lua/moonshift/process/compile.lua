@@ -265,7 +265,7 @@ local function timeouts_of(c, step, node)
     step.timeouts = step.timeouts or {}
     step.timeouts[i] = {
       id = graph_of.timeout_place(node, one), node = { kind = "timeout", line = node.line },
-      host = step, priority = step.priority, exclusive = step.exclusive,
+      listener = one.id, host = step, priority = step.priority, exclusive = step.exclusive,
       call_out = compile.callout(c, one.behaviour, node),
       event = { kind = "timer", interrupting = false, timer = timer_of(c, one.timer, node) },
     }

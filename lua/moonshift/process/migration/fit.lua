@@ -19,8 +19,8 @@ end
 local function timeout_target(c, token)
   local step = c.from.steps[token.at]
   local pair = c.by_from[step.host.id]
-  for i, one in ipairs(pair and pair.target and pair.target.step.timeouts or {}) do
-    if token.at:match("#timeout%-(.*)$") == pair.target.step.node.timeouts[i].id then
+  for _, one in ipairs(pair and pair.target and pair.target.step.timeouts or {}) do
+    if one.listener == step.listener then
       return one.id
     end
   end

@@ -164,8 +164,22 @@ local function watch(w, inst, host, step)
   w.events.watch(w, inst, host, { step })
 end
 
+-- Whether the old graph had a listener with this timer at the task, by its id.
+local function has_timed_out(c, host, step)
+  local source = sites.find(c.from, host.from.at)
+  for _, one in ipairs(source and source.step.timeouts or {}) do
+    if one.listener == step.listener then
+      return true
+    end
+  end
+  return false
+end
+
 -- Whether the old graph had the event at this place: then it has come already.
 local function has_come(c, host, step)
+  if step.listener then
+    return has_timed_out(c, host, step)
+  end
   local pair = c.by_to[step.id]
   local source = pair and pair.source.step
   local around = source and sites.is_event_start(source) and source.scope.scope
