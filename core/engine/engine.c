@@ -156,7 +156,7 @@ static struct generation *load_plain(struct engine *engine, struct folder *folde
     const struct settings *settings = engine->options.settings;
     struct generation *generation = NULL;
     if (engine->options.plain && !folder->deployment && has_folder(engine, folder))
-        generation = engine_open_generation(engine, folder, true, NULL, NULL);
+        generation = engine_open_generation(engine, folder, READING_PLAIN, NULL, NULL);
     if (!generation)
         return NULL;
     generation->plain = generation_deployed(generation, engine->store, settings, NULL) == YES;
@@ -201,7 +201,7 @@ static struct generation *load_whole(struct engine *engine, struct folder *folde
     struct generation *generation =
         options->checks_only
             ? generation_check(folder, before, options->settings, options->clock, false, error)
-            : engine_open_generation(engine, folder, false, before, error);
+            : engine_open_generation(engine, folder, READING_RUN, before, error);
     folder_release(before);
     return generation;
 }

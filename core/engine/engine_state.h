@@ -46,10 +46,10 @@ struct engine {
     struct spec_room room;          /* of the jobs that are created next; none while some are */
 };
 
-/* Loads `folder` (retained) for this thread; with `plain` no process of it. `before` as for
- * generation_open. NULL: error. */
-struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
-                                          const struct folder *before, struct error *error);
+/* Loads `folder` (retained) for this thread. `before` as for generation_open. NULL: error. */
+struct generation *engine_open_generation(struct engine *engine, struct folder *folder,
+                                          enum script_reading reading, const struct folder *before,
+                                          struct error *error);
 
 /* The generation that serves `handler`, and its definition (NULL for one that was created
  * unchecked): the folder first, else the store. *generation NULL: the handler is unknown; no error.

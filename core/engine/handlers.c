@@ -2,8 +2,9 @@
  * §13), else the deployment that the store knows it from. */
 #include "engine/engine_state.h"
 
-struct generation *engine_open_generation(struct engine *engine, struct folder *folder, bool plain,
-                                          const struct folder *before, struct error *error) {
+struct generation *engine_open_generation(struct engine *engine, struct folder *folder,
+                                          enum script_reading reading, const struct folder *before,
+                                          struct error *error) {
     const struct script_borrowed *borrowed = engine->options.borrowed;
     struct script_options options = {.folder = folder,
                                      .settings = engine->options.settings,
@@ -11,7 +12,7 @@ struct generation *engine_open_generation(struct engine *engine, struct folder *
                                      .hook = borrowed ? HOOK_OFF : HOOK_ALWAYS,
                                      .host = job_services_host(engine->services),
                                      .borrowed = borrowed,
-                                     .reading = plain ? READING_PLAIN : READING_RUN};
+                                     .reading = reading};
     return generation_open(&options, before, error);
 }
 
@@ -26,7 +27,7 @@ static struct generation *earlier(struct engine *engine, int64_t deployment, str
     if (folder)
         folder->all_stock = true;
     struct generation *generation =
-        folder ? engine_open_generation(engine, folder, false, NULL, error) : NULL;
+        folder ? engine_open_generation(engine, folder, READING_EARLIER, NULL, error) : NULL;
     folder_release(folder);
     json_decref(files);
     if (!generation)

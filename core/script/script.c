@@ -38,6 +38,12 @@ static void push_notify(lua_State *L, const struct script_options *options) {
     lua_setfield(L, -2, "notify_label");
 }
 
+/* Whether what processes lack is missed where it is called, and not when they are loaded. */
+static bool is_missed_late(const struct script_options *options) {
+    return options->settings->missing_handlers == MISSING_INCIDENT ||
+           options->reading == READING_EARLIER;
+}
+
 static void push_options(lua_State *L, const struct script_options *options) {
     lua_createtable(L, 0, 5);
     lua_pushboolean(L, options->borrowed != NULL);
@@ -50,14 +56,14 @@ static void push_options(lua_State *L, const struct script_options *options) {
     lua_setfield(L, -2, "retry_label");
     lua_pushnumber(L, (lua_Number)options->settings->timeout / 1000);
     lua_setfield(L, -2, "timeout");
-    lua_pushstring(L,
-                   options->settings->missing_handlers == MISSING_INCIDENT ? "incident" : "refuse");
+    lua_pushstring(L, is_missed_late(options) ? "incident" : "refuse");
     lua_setfield(L, -2, "missing_handlers");
     static const char *const crons[] = {
         [CRON_AUTO] = "auto", [CRON_QUARTZ] = "quartz", [CRON_UNIX] = "unix"};
     lua_pushstring(L, crons[options->settings->cron]);
     lua_setfield(L, -2, "cron");
     static const char *const readings[] = {[READING_RUN] = NULL,
+                                           [READING_EARLIER] = NULL,
                                            [READING_FOLDER] = "folder",
                                            [READING_FILE] = "file",
                                            [READING_PLAIN] = "plain"};

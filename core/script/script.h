@@ -24,10 +24,12 @@ enum script_hook {
 
 /* What a folder is loaded for. */
 enum script_reading {
-    READING_RUN,    /* its jobs are run */
-    READING_FOLDER, /* it is checked and never run */
-    READING_FILE,   /* it is one file by itself, whose handlers lie elsewhere */
-    READING_PLAIN,  /* jobs of its handlers are created: no process is read */
+    READING_RUN,     /* its jobs are run */
+    READING_EARLIER, /* they are, and it was checked when it was deployed: what its processes
+                        lacked then is missed where it is called */
+    READING_FOLDER,  /* it is checked and never run */
+    READING_FILE,    /* it is one file by itself, whose handlers lie elsewhere */
+    READING_PLAIN,   /* jobs of its handlers are created: no process is read */
 };
 
 /* What a running handler may ask of the outside. Called on the script's thread; NULL members: the

@@ -218,6 +218,27 @@ describe("engine", function()
       assert.equal(2, engine:job(id).retries)
     end)
 
+    it("runs a job of an earlier deployment, whatever else its processes lack", function()
+      local first, folder = engines.durable {
+        ["moonshift.lua"] = 'return { missing_handlers = "incident" }',
+        ["handlers/add.lua"] = files["handlers/add.lua"],
+        ["processes/sum.lua"] = 'local step = require "moonshift.process".step return { '
+          .. 'step "add" { run = "add", input = { a = 1, b = 2 }, result = "sum", async = true }, '
+          .. 'step "tell" { run = "tell", async = true } }',
+      }
+      local id = assert(first:start "sum")
+      first:close()
+      local engine = assert(moonshift.open { store = "sqlite:" .. folder .. "/jobs.db" })
+      local function job()
+        return engine:jobs({ instance = tostring(id) }):one().id
+      end
+      engine:execute(job())
+      assert.equal(3, engine:instance(id).variables.sum)
+      local _, message = pcall(engine.execute, engine, job())
+      assert.matches("missing handler: tell of the process sum", message, 1, true)
+      engine:close()
+    end)
+
     it("returns what is wrong with the id", function()
       local engine = engines.private(files)
       local result, message, code = engine:execute(99)
