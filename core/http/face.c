@@ -21,7 +21,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { READERS = 2, LISTENERS = 16, UNKNOWN_WAIT = 100 /* ms until a wrong token hears so */ };
+enum {
+    READERS = 2,
+    LISTENERS = 16,
+    UNKNOWN_WAIT = 100, /* ms until a wrong token hears so, */
+    BARRED_WAIT = 1000  /* and one of an address that has shown many */
+};
 
 struct face {
     struct face_options options;
@@ -119,6 +124,9 @@ static void turn_down(struct exchange *exchange, enum caller_verdict verdict,
         exchange->parks_until = clock_monotonic() + UNKNOWN_WAIT;
         break;
     case CALLER_BARRED:
+        reply_problem(exchange, 429, "too many wrong tokens");
+        exchange->parks_until = clock_monotonic() + BARRED_WAIT;
+        break;
     case CALLER_TOO_FAST:
         reply_problem(exchange, 429, "too many requests");
         break;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    KEPT = 256,            /* tokens whose meaning is known */
+    KEPT = 256,            /* tokens that count, of which the meaning is known */
     ADDRESSES = 512,       /* that have shown unknown tokens */
     MISSES_MOST = 20,      /* unknown ones of an address in a window */
     MISSES_WINDOW = 60000, /* ms */
@@ -23,11 +23,11 @@ enum {
     USED_EVERY = 60000     /* ms between two writes of when a token was used */
 };
 
-/* What a token stands for. */
+/* What a token stands for. One that does not count is never kept: anybody may invent some. */
 struct kept {
     uint8_t hash[SHA256_DIGEST_LENGTH];
-    time_ms read; /* when the store said so, of the monotonic clock; 0: the place is empty */
-    struct caller caller; /* `token` 0: no such token counts */
+    time_ms read;         /* when the store said so, of the monotonic clock; 0: to be asked */
+    struct caller caller; /* `token` 0: the place is empty */
     struct rate rate;
     time_ms window;  /* the present window of its rate began */
     int32_t counted; /* requests in it */
@@ -141,12 +141,16 @@ static int seconds_left(time_ms since, time_ms window, time_ms now) {
     return (int)((since + window - now + 999) / 1000);
 }
 
-static bool is_barred(struct callers *callers, struct exchange *exchange, time_ms now) {
+/* What is shown does not count. A request that has waited was judged when it came. */
+static enum caller_verdict address_missed(struct callers *callers, struct exchange *exchange,
+                                          time_ms now) {
     struct address *address = address_now(callers, &exchange->peer, now);
-    if (address->misses < MISSES_MOST)
-        return false;
-    exchange->retry_after = seconds_left(address->window, MISSES_WINDOW, now);
-    return true;
+    const bool barred = address->misses >= MISSES_MOST;
+    if (barred)
+        exchange->retry_after = seconds_left(address->window, MISSES_WINDOW, now);
+    else if (!exchange->again)
+        address->misses++;
+    return barred ? CALLER_BARRED : CALLER_UNKNOWN;
 }
 
 /* ---- tokens ---- */
@@ -177,14 +181,26 @@ static bool token_read(struct kept *kept, const json_t *token, struct error *err
            (!rate || rate_parse(rate, &kept->rate, error));
 }
 
-/* The place of the token; it may have another one's meaning yet. */
-static struct kept *kept_of(struct callers *callers, const uint8_t *hash) {
+/* NULL: it is not known to count. Under the mutex, as what follows. */
+static struct kept *kept_find(struct callers *callers, const uint8_t *hash) {
+    for (int i = 0; i < KEPT; i++)
+        if (callers->kept[i].caller.token && same_hash(callers->kept[i].hash, hash))
+            return &callers->kept[i];
+    return NULL;
+}
+
+static bool rate_is_counted(const struct kept *kept, time_ms now) {
+    return kept->rate.count && now - kept->window < kept->rate.window;
+}
+
+/* An empty place, or that of the one that was read longest ago. The window of a rate is counted to
+ * its end where another place can be had. */
+static struct kept *kept_make(struct callers *callers, const uint8_t *hash, time_ms now) {
     struct kept *oldest = &callers->kept[0];
-    for (int i = 0; i < KEPT; i++) {
+    for (int i = 0; i < KEPT && oldest->caller.token; i++) {
         struct kept *kept = &callers->kept[i];
-        if (kept->read && same_hash(kept->hash, hash))
-            return kept;
-        if (kept->read < oldest->read)
+        const bool counted = rate_is_counted(kept, now), other = rate_is_counted(oldest, now);
+        if (!kept->caller.token || (counted == other ? kept->read < oldest->read : other))
             oldest = kept;
     }
     caller_clear(&oldest->caller);
@@ -193,27 +209,25 @@ static struct kept *kept_of(struct callers *callers, const uint8_t *hash) {
     return oldest;
 }
 
-/* Asks the store, outside of the mutex, and keeps the answer. */
-static bool kept_refresh(struct callers *callers, struct engine *engine, const char *token,
-                         const uint8_t *hash, time_ms now, struct error *error) {
-    json_t *found = engine_token_find(engine, token, error);
-    if (!found)
-        return false;
-    mutex_lock(&callers->mutex);
-    struct kept *kept = kept_of(callers, hash);
-    bool done = token_read(kept, found, error);
+/* What the store has found: a token, or none. *kept NULL: it is none, and was not kept. */
+static bool kept_note(struct callers *callers, const uint8_t *hash, const json_t *found,
+                      time_ms now, struct kept **kept, struct error *error) {
+    *kept = kept_find(callers, hash);
+    if (!*kept && !json_text(found, "name"))
+        return true;
+    if (!*kept)
+        *kept = kept_make(callers, hash, now);
+    const bool done = token_read(*kept, found, error);
     if (!done)
-        caller_clear(&kept->caller);
-    kept->read = done ? now : 0;
-    mutex_unlock(&callers->mutex);
-    json_decref(found);
+        caller_clear(&(*kept)->caller);
+    (*kept)->read = done ? now : 0;
     return done;
 }
 
 static bool too_fast(struct kept *kept, struct exchange *exchange, time_ms now) {
     if (!kept->rate.count)
         return false;
-    if (now - kept->window >= kept->rate.window) {
+    if (!rate_is_counted(kept, now)) {
         kept->window = now;
         kept->counted = 0;
     }
@@ -223,15 +237,13 @@ static bool too_fast(struct kept *kept, struct exchange *exchange, time_ms now) 
     return true;
 }
 
-/* Under the mutex, once the meaning is fresh. */
+/* Once the meaning is fresh; NULL: it does not count. */
 static enum caller_verdict kept_judge(struct callers *callers, struct kept *kept,
                                       struct exchange *exchange, struct caller *caller,
                                       struct error *error) {
     const time_ms now = clock_monotonic();
-    if (!kept->caller.token) {
-        address_now(callers, &exchange->peer, now)->misses++;
-        return CALLER_UNKNOWN;
-    }
+    if (!kept || !kept->caller.token)
+        return address_missed(callers, exchange, now);
     if (!exchange->again && too_fast(kept, exchange, now))
         return CALLER_TOO_FAST;
     kept->used = true;
@@ -243,28 +255,39 @@ static enum caller_verdict kept_judge(struct callers *callers, struct kept *kept
     return CALLER_FAILED;
 }
 
+/* The store is asked outside of the mutex. */
+static enum caller_verdict hash_find(struct callers *callers, struct engine *engine,
+                                     struct exchange *exchange, const char *token,
+                                     const uint8_t *hash, struct caller *caller,
+                                     struct error *error) {
+    enum caller_verdict verdict = CALLER_FAILED;
+    const time_ms now = clock_monotonic();
+    mutex_lock(&callers->mutex);
+    struct kept *kept = kept_find(callers, hash);
+    const bool fresh = kept && kept->read > now - FRESH;
+    if (fresh)
+        verdict = kept_judge(callers, kept, exchange, caller, error);
+    mutex_unlock(&callers->mutex);
+    json_t *found = fresh ? NULL : engine_token_find(engine, token, error);
+    if (!found)
+        return verdict;
+    mutex_lock(&callers->mutex);
+    if (kept_note(callers, hash, found, now, &kept, error))
+        verdict = kept_judge(callers, kept, exchange, caller, error);
+    mutex_unlock(&callers->mutex);
+    json_decref(found);
+    return verdict;
+}
+
 static enum caller_verdict token_find(struct callers *callers, struct engine *engine,
                                       struct exchange *exchange, const char *token,
                                       struct caller *caller, struct error *error) {
     uint8_t hash[SHA256_DIGEST_LENGTH];
     SHA2_CTX context;
-    const time_ms now = clock_monotonic();
     SHA256Init(&context);
     SHA256Update(&context, (const uint8_t *)token, strlen(token));
     SHA256Final(hash, &context);
-    mutex_lock(&callers->mutex);
-    bool barred = is_barred(callers, exchange, now);
-    bool fresh = kept_of(callers, hash)->read > now - FRESH;
-    mutex_unlock(&callers->mutex);
-    if (barred)
-        return CALLER_BARRED;
-    if (!fresh && !kept_refresh(callers, engine, token, hash, now, error))
-        return CALLER_FAILED;
-    mutex_lock(&callers->mutex);
-    enum caller_verdict verdict =
-        kept_judge(callers, kept_of(callers, hash), exchange, caller, error);
-    mutex_unlock(&callers->mutex);
-    return verdict;
+    return hash_find(callers, engine, exchange, token, hash, caller, error);
 }
 
 /* Who shows no token may read the figures from some networks, and nothing else. */

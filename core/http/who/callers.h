@@ -1,6 +1,7 @@
 /* callers.h - finds out who asks: by the process behind a unix socket, by a token, or by the name
  * that a trusted proxy says. What a token stands for is kept for a second, so that a revoked one
- * soon counts no more.
+ * soon counts no more. Wrong tokens harm no other: they take no place, and a right one is never
+ * refused for those that its address has shown.
  *
  * Any thread may ask. Tokens never reach a log or an answer. */
 #ifndef MOONSHIFT_HTTP_WHO_CALLERS_H
@@ -29,7 +30,8 @@ void callers_forget(struct callers *callers);
 enum caller_verdict {
     CALLER_KNOWN,    /* *caller is filled; the asker's, see caller_clear */
     CALLER_UNKNOWN,  /* no token, or none that counts: 401, to be answered after a moment */
-    CALLER_BARRED,   /* too many unknown ones from this address: 429, with exchange->retry_after */
+    CALLER_BARRED,   /* the same, after too many such from this address: 429, likewise after a
+                        moment, with exchange->retry_after */
     CALLER_TOO_FAST, /* beyond the rate of its token: 429, as above */
     CALLER_FAILED    /* the store did not say: error */
 };

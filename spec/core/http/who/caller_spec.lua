@@ -158,3 +158,52 @@ describe("a token", function()
     assert.same({}, wrong)
   end)
 end)
+
+describe("an address that shows wrong tokens", function()
+  local folder, store, face
+
+  setup(function()
+    folder = process.folder { ["handlers/work.lua"] = "return function() end" }
+    store = "sqlite:" .. folder .. "/moonshift.db"
+    face = faces.start(folder, "serve", "--http", "127.0.0.1:0")
+  end)
+
+  teardown(function()
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+
+  local function made(name)
+    local _, out, errors = process.moonshift("token", "create", name, "--scope", "read", "--store",
+      store)
+    return assert(out:match "ms_%x+", errors)
+  end
+
+  local function head(shown)
+    return faces.head("GET /v1/jobs/count", "Authorization: Bearer " .. shown)
+  end
+
+  -- The statuses of one request with each of these tokens.
+  local function shown(tokens)
+    local requests, statuses = {}, {}
+    for i, one in ipairs(tokens) do
+      requests[i] = head(one)
+    end
+    for i, answer in ipairs(face:ask_all(requests)) do
+      statuses[i] = answer:match "^%d+"
+    end
+    return statuses
+  end
+
+  it("is refused, and those behind it who show right ones are not", function()
+    local kept, fresh = made "kept", made "fresh"
+    local wrong = {}
+    for i = 1, 21 do
+      wrong[i] = "ms_wrong" .. i
+    end
+    assert.same({ "200" }, shown { kept })
+    local statuses = shown(wrong)
+    assert.same({ "401", "429" }, { statuses[20], statuses[21] })
+    assert.same({ "200", "200", "200", "429" }, shown { kept, fresh, made "late", "ms_wrong" })
+  end)
+end)

@@ -111,6 +111,52 @@ static void barred(struct contract *c) {
     EXPECT(ask(c, far, "Bearer ms_guess", &caller, &retry_after) == CALLER_BARRED);
     EXPECT(retry_after > 0 && retry_after <= 60);
     EXPECT(verdict_of(c, near, token) == CALLER_KNOWN);
+    EXPECT(verdict_of(c, near, "ms_guess") == CALLER_UNKNOWN);
+    end();
+}
+
+/* Whether it was asked for before or not: behind a proxy many share one address. */
+static void spared(struct contract *c) {
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"]}"));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    for (int i = 0; i < 30; i++)
+        EXPECT(verdict_of(c, far, "ms_guess") == (i < 20 ? CALLER_UNKNOWN : CALLER_BARRED));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    callers_forget(callers);
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    EXPECT(engine_token_revoke(engine, "ci", &c->error));
+    EXPECT(make(c, "{\"name\": \"new\", \"scopes\": [\"read\"]}"));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    end();
+}
+
+/* Those who invent tokens push out none that count, nor what was counted of them. */
+static void invented(struct contract *c) {
+    char guess[TOKEN_SIZE];
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"], \"rate\": \"1/PT1H\"}"));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    for (int i = 0; i < 600; i++) {
+        snprintf(guess, sizeof guess, "ms_%d", i);
+        EXPECT(verdict_of(c, near, guess) == (i < 20 ? CALLER_UNKNOWN : CALLER_BARRED));
+    }
+    EXPECT(verdict_of(c, far, token) == CALLER_TOO_FAST);
+    end();
+}
+
+/* More tokens than are kept: those that have a rate are counted on. */
+static void many(struct contract *c) {
+    char described[128], counted[TOKEN_SIZE];
+    EXPECT(begin(c, false));
+    EXPECT(make(c, "{\"name\": \"ci\", \"scopes\": [\"read\"], \"rate\": \"1/PT1H\"}"));
+    EXPECT(verdict_of(c, far, token) == CALLER_KNOWN);
+    memcpy(counted, token, sizeof counted);
+    for (int i = 0; i < 300; i++) {
+        snprintf(described, sizeof described, "{\"name\": \"n%d\", \"scopes\": [\"read\"]}", i);
+        EXPECT(make(c, described) && verdict_of(c, near, token) == CALLER_KNOWN);
+    }
+    EXPECT(verdict_of(c, far, counted) == CALLER_TOO_FAST);
     end();
 }
 
@@ -134,6 +180,14 @@ static void too_fast(struct contract *c) {
     EXPECT(verdict_again(c, far) == CALLER_KNOWN);
     EXPECT(verdict_of(c, far, token) == CALLER_TOO_FAST);
     EXPECT(verdict_again(c, far) == CALLER_KNOWN);
+    for (int i = 0; i < 21; i++)
+        verdict_of(c, far, "ms_guess");
+    EXPECT(verdict_again(c, far) == CALLER_KNOWN);
+    EXPECT(engine_token_revoke(engine, "ci", &c->error));
+    callers_forget(callers);
+    EXPECT(verdict_again(c, far) == CALLER_BARRED);
+    for (int i = 0; i < 21; i++)
+        EXPECT(verdict_again(c, near) == CALLER_UNKNOWN);
     end();
 }
 
@@ -291,6 +345,9 @@ static const struct check checks[] = {
     {"what is no token is refused", unknown},
     {"a token that is revoked is refused, and its name is free", revoked},
     {"who shows twenty unknown tokens waits a minute, and no other", barred},
+    {"who shows the right one does not wait with them", spared},
+    {"wrong tokens, however many, push out none that count", invented},
+    {"a rate is counted on where more tokens are shown than are kept", many},
     {"beyond its rate a token is too fast", too_fast},
     {"the owner of the process may all over a unix socket, another user shows a token", local},
     {"where all is open everybody may all, but for a wrong token", open},
