@@ -191,7 +191,8 @@ static void look_stats(struct events *events, time_ms now) {
 
 /* ---- who is there ---- */
 
-/* A token that was revoked, or a session that has ended, sees no more. */
+/* A token that was revoked, or a session that has ended, sees no more. Where the store does not say
+ * it is known as before. */
 static bool is_known(struct events *events, struct subscriber *one, time_ms now) {
     struct caller caller = {0};
     if (now - one->checked < CHECK_EVERY)
@@ -199,7 +200,7 @@ static bool is_known(struct events *events, struct subscriber *one, time_ms now)
     one->checked = now;
     enum caller_verdict verdict =
         callers_find(events->options.callers, events->engine, &one->proof, &caller, NULL);
-    const bool known = verdict != CALLER_UNKNOWN;
+    const bool known = verdict == CALLER_KNOWN || verdict == CALLER_FAILED;
     caller_clear(&caller);
     return known;
 }

@@ -62,6 +62,7 @@ static bool keep_proof(struct subscriber *subscriber, const struct exchange *exc
                                         "x-forwarded-groups"};
     struct exchange *proof = &subscriber->proof;
     proof->peer = exchange->peer;
+    proof->again = true; /* its request was counted when it came */
     proof->allow_origin = exchange->allow_origin ? "" : NULL; /* it is known by no cookie */
     proof->headers = subscriber->headers;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

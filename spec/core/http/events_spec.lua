@@ -133,6 +133,24 @@ describe("events over HTTP", function()
     assert.matches("^401", face:ask(faces.head "GET /v1/events"))
   end)
 
+  it("end with their token, also while wrong ones come from the same address", function()
+    local _, printed = process.moonshift("token", "create", "leaves", "--scope", "read", "--rate",
+      "1/PT1H", "--store", store)
+    local steps = { { "on", "reads" },
+      { "send", faces.head(KINDS, "Authorization: Bearer " .. printed:match "ms_%w+") },
+      { "read" }, { "events", "None None" }, { "on", "guesses" } }
+    for _ = 1, 21 do
+      steps[#steps + 1] = { "send", faces.head(KINDS, "Authorization: Bearer ms_wrong") }
+      steps[#steps + 1] = { "read" }
+    end
+    table.move({ { "shell", process.command("token", "revoke", "leaves", "--store", store) },
+      { "on", "reads" }, { "events", "that will not come" } }, 1, 3, #steps + 1, steps)
+    local lines = face:talk(steps)
+    assert.matches("^401", lines[22])
+    assert.matches("^429", lines[23])
+    assert.equal("end", lines[#lines])
+  end)
+
   it("cost nothing while nobody reads", function()
     local function files()
       local _, text = process.run(("ls /proc/%d/fd | wc -l"):format(face.pid))
