@@ -554,4 +554,28 @@ describe("a worker outside", function()
     assert.same({ 2 }, ran)
     assert.same({ "created", "created", "successful" }, outcomes())
   end)
+
+  it("leaves its row for an hour, and a few of them go with each that comes", function()
+    for i = 1, 1060 do
+      fetch("old" .. i, 1)
+    end
+    make(1)
+    assert.equal(1, #fetch("holds", 1, { lock = "PT12H" }))
+    local function count(state)
+      local found = 0
+      for _, executor in ipairs(engine:executors { gone = true }) do
+        found = found + (executor.state == state and 1 or 0)
+      end
+      return found
+    end
+    engine:advance "PT2H"
+    fetch "new1"
+    assert.same({ 16, 1045 }, { count "gone", count "overdue" })
+    for i = 2, 67 do
+      fetch("new" .. i)
+    end
+    assert.same({ 1000, 1, 67 }, { count "gone", count "overdue", count "live" })
+    fetch "old1"
+    assert.equal(68, count "live")
+  end)
 end)

@@ -166,6 +166,8 @@ CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 
                                -- 2: a program that takes nothing, and is told of work of its topics
   topics TEXT) STRICT;         -- those that either has asked for: JSON
 CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
+CREATE INDEX executor_worker ON executor(name, id) WHERE kind=1 AND state<>0;
+CREATE INDEX executor_worker_seen ON executor(state, seen, id) WHERE kind=1;
 CREATE TABLE registration(
   executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;
 

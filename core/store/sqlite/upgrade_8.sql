@@ -51,6 +51,8 @@ ALTER TABLE subscription ADD COLUMN priority INT;
 -- Workers outside have rows as executors have. Jobs of a topic are found by it.
 ALTER TABLE executor ADD COLUMN kind INT NOT NULL DEFAULT 0;
 ALTER TABLE executor ADD COLUMN topics TEXT;
+CREATE INDEX executor_worker ON executor(name, id) WHERE kind=1 AND state<>0;
+CREATE INDEX executor_worker_seen ON executor(state, seen, id) WHERE kind=1;
 UPDATE stream SET topic=substr((SELECT name FROM definition d WHERE d.id=stream.definition), 7)
   WHERE definition IN (SELECT id FROM definition WHERE substr(name, 1, 6)='topic/');
 CREATE INDEX locked_until ON locked(stream, until) WHERE until IS NOT NULL;

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    TIDIED_MAX = 16,        /* rows that one fetch looks at */
+    REMOTE_GONE_KEPT = 1000 /* rows of workers that are gone: names for the history */
+};
+
 static bool row_insert(struct store *store, const char *name, const char *topics, time_ms now,
                        int64_t *id, struct error *error) {
     return db_value(&store->db, error, id,
@@ -21,21 +26,52 @@ static bool row_gone(struct store *store, int64_t id, struct error *error) {
                   (int)EXECUTOR_GONE);
 }
 
-/* One that has not fetched for long; NO: there is none. */
-static enum answer row_old(struct store *store, time_ms now, int64_t *id, struct error *error) {
-    return db_value(&store->db, error, id,
-                    "SELECT id FROM executor WHERE kind=1 AND state<>0 AND seen<?1 AND NOT EXISTS"
-                    "(SELECT 1 FROM locks l WHERE l.owner=executor.id) LIMIT 1",
-                    "i", now - REMOTE_KEPT);
+/* Those that hold nothing, of the next that have not fetched for long; *looked: at how many. */
+static bool rows_old(struct store *store, time_ms now, int64_t *ids, int *count, int *looked,
+                     struct error *error) {
+    struct tidied *tidied = &store->tidied;
+    struct row *row = db_query(&store->db, error,
+                               "SELECT seen, id, id IN (SELECT owner FROM locks) FROM executor"
+                               " WHERE kind=1 AND state=?1 AND (seen, id)>(?2, ?3) AND seen<?4"
+                               " ORDER BY seen, id LIMIT ?5",
+                               "niiin", (int)EXECUTOR_LIVE, tidied->seen, tidied->id,
+                               now - REMOTE_KEPT, TIDIED_MAX);
+    enum answer step = NO;
+    for (*looked = *count = 0; (step = db_step(&store->db, row, error)) == YES; ++*looked) {
+        tidied->seen = row_int(row, 0);
+        tidied->id = row_int(row, 1);
+        if (!row_int(row, 2))
+            ids[(*count)++] = tidied->id;
+    }
+    return step == NO;
 }
 
+/* So many of those that are gone longest; the history names executors by the others. */
+static bool rows_forget(struct store *store, int most, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM executor WHERE id IN (SELECT id FROM executor"
+                  " WHERE kind=1 AND state=?1 AND (seen, id)<(SELECT seen, id FROM executor"
+                  " WHERE kind=1 AND state=?1 ORDER BY seen DESC, id DESC LIMIT 1 OFFSET ?2)"
+                  " ORDER BY seen, id LIMIT ?3)",
+                  "nnn", (int)EXECUTOR_GONE, REMOTE_GONE_KEPT - 1, most);
+}
+
+/* A few at a time, as workers may be many; each row that is written lets more than one go. Behind
+ * the last one it begins anew, a while later. */
 static bool rows_tidy(struct store *store, time_ms now, struct error *error) {
-    int64_t id = 0;
-    enum answer found;
-    while ((found = row_old(store, now, &id, error)) == YES)
-        if (!row_gone(store, id, error))
+    struct tidied *tidied = &store->tidied;
+    int64_t ids[TIDIED_MAX];
+    int count = 0, looked = 0;
+    if (now < tidied->again)
+        return true;
+    if (!rows_old(store, now, ids, &count, &looked, error))
+        return false;
+    if (looked < TIDIED_MAX)
+        *tidied = (struct tidied){.again = now + REMOTE_SEEN};
+    for (int i = 0; i < count; i++)
+        if (!row_gone(store, ids[i], error))
             return false;
-    return found == NO;
+    return count == 0 || rows_forget(store, count, error);
 }
 
 /* YES: its row is there, and says these topics and that it was seen of late. */
@@ -60,12 +96,14 @@ static bool row_keep(struct store *store, const char *name, const char *topics, 
                      struct self *self, struct error *error) {
     bool stale = false;
     enum answer found = row_find(store, name, topics, now, self, &stale, error);
-    if (found == NO)
-        return rows_tidy(store, now, error) &&
-               row_insert(store, name, topics, now, &self->id, error);
-    return found == YES && (!stale || db_run(&store->db, error,
-                                             "UPDATE executor SET seen=?2, topics=?3 WHERE id=?1",
-                                             "iit", self->id, now, topics));
+    if (found != NO && !stale)
+        return found == YES;
+    if (!rows_tidy(store, now, error))
+        return false;
+    return found == NO
+               ? row_insert(store, name, topics, now, &self->id, error)
+               : db_run(&store->db, error, "UPDATE executor SET seen=?2, topics=?3 WHERE id=?1",
+                        "iit", self->id, now, topics);
 }
 
 bool remote_join(struct store *store, const char *name, const json_t *topics, time_ms lock,

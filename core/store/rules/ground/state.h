@@ -128,6 +128,13 @@ struct retiring {
     int64_t job;      /* jobs up to this id are not of it */
 };
 
+/* The worker outside that was looked at last: does its row go (remote.c)? Zero: none was. */
+struct tidied {
+    time_ms seen;
+    int64_t id;
+    time_ms again; /* not before */
+};
+
 /* A frame that is written with the commit. */
 struct frame_change {
     int64_t id, rev;
@@ -288,6 +295,7 @@ struct store {
     struct self self;
     int64_t deployed; /* that this connection has loaded last; 0: none */
     struct retiring retiring;
+    struct tidied tidied;
     struct journal journal;
     const char *who; /* instead of the settings' name, in the operation log; NULL: nobody else */
     struct open_capacity open;
