@@ -144,11 +144,14 @@ describe("events over HTTP", function()
       steps[#steps + 1] = { "read" }
     end
     table.move({ { "shell", process.command("token", "revoke", "leaves", "--store", store) },
-      { "on", "reads" }, { "events", "that will not come" } }, 1, 3, #steps + 1, steps)
+      { "on", "reads" }, { "events", "that will not come" }, { "on", "guesses" },
+      { "send", faces.head(KINDS, "Authorization: Bearer ms_wrong") }, { "read" } }, 1, 6,
+      #steps + 1, steps)
     local lines = face:talk(steps)
     assert.matches("^401", lines[22])
     assert.matches("^429", lines[23])
-    assert.equal("end", lines[#lines])
+    assert.equal("end", lines[#lines - 1])
+    assert.matches("^429", lines[#lines])
   end)
 
   it("cost nothing while nobody reads", function()
