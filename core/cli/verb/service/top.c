@@ -1,4 +1,6 @@
-/* top.c - the store at a glance, again and again, in a terminal. */
+/* top.c - the store at a glance, again and again, in a terminal.
+ *
+ * The store is asked on a thread of its own: a server that hangs holds up no key. */
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/setup.h"
@@ -6,14 +8,33 @@
 #include "cli/shown/overview.h"
 #include "cli/shown/screen.h"
 #include "cli/shown/table.h"
+#include "cli/wait/errand.h"
 #include "cli/wait/executor.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EVERY = 1000, ENTRIES = 300, INCIDENTS = 100, TYPED = 80 };
 
+enum {
+    SOON = 20,      /* ms between two looks whether the store has answered */
+    LATE = 2000,    /* ms after which the screen says that it has not */
+    FAREWELL = 1000 /* ms for what is under way as the verb ends */
+};
+
 static const char help[] = "q quit  / filter  up, down select  r retry  w why  space pause";
+
+enum wish { WISH_NOTHING, WISH_LOOK, WISH_RETRY, WISH_WHY };
+
+/* What the store is asked, and has answered. */
+struct question {
+    enum wish wish;
+    int64_t job; /* of the last two */
+    json_t *stats, *log, *incidents;
+    char *text;
+    struct error error; /* without an answer */
+};
 
 struct top {
     struct cli *cli;
@@ -23,8 +44,13 @@ struct top {
     bool types;  /* a filter, into `typed` */
     bool paused; /* what is shown stays */
     bool ends;
+    bool late;       /* it is said that the store does not answer */
     int64_t chosen;  /* incident */
     struct text say; /* instead of the help */
+    struct errand errand;
+    struct question asked; /* the errand's while that is under way */
+    struct question next;  /* asked as soon as that is over */
+    time_ms due;           /* the next look */
 };
 
 /* ---- what the store says ---- */
@@ -42,15 +68,77 @@ static json_t *newest(struct engine *engine, enum ask_kind kind, const char *sor
     return rows;
 }
 
-static bool look(struct top *top, struct error *error) {
-    json_t *stats = engine_ask(top->engine, ASK_STATS, NULL, error);
-    json_t *log = stats ? newest(top->engine, ASK_LOG, NULL, ENTRIES, error) : NULL;
-    json_t *incidents = log ? newest(top->engine, ASK_INCIDENTS, "id", INCIDENTS, error) : NULL;
-    if (incidents)
-        return overview_take(top->overview, stats, log, incidents, error);
-    json_decref(stats);
-    json_decref(log);
-    return false;
+static void look(struct top *top, struct question *question) {
+    struct error *error = &question->error;
+    question->stats = engine_ask(top->engine, ASK_STATS, NULL, error);
+    question->log = question->stats ? newest(top->engine, ASK_LOG, NULL, ENTRIES, error) : NULL;
+    question->incidents =
+        question->log ? newest(top->engine, ASK_INCIDENTS, "id", INCIDENTS, error) : NULL;
+}
+
+static char *job_retried(int64_t job) {
+    char text[64];
+    snprintf(text, sizeof text, "job %lld retried", (long long)job);
+    return strdup(text);
+}
+
+/* Beside the reader, as each verb that writes. */
+static void retry(struct top *top, struct question *question) {
+    struct command_run run = {0};
+    struct error *error = &question->error;
+    json_t *command = json_pack("{ss s[I]}", "verb", "retry", "ids", (json_int_t)question->job);
+    struct engine *engine = setup_open(top->cli, STORE_WRITE, false, error);
+    if (engine && engine_command(engine, command, &run, error))
+        question->text = job_retried(question->job);
+    engine_close(engine);
+    json_decref(command);
+}
+
+static void why(struct top *top, struct question *question) {
+    json_t *asked = json_pack("{sI}", "id", (json_int_t)question->job);
+    json_t *answer = engine_ask(top->engine, ASK_WHY, asked, &question->error);
+    const char *text = json_text(answer, "text");
+    question->text = text ? strdup(text) : NULL;
+    json_decref(answer);
+    json_decref(asked);
+}
+
+/* The errand. */
+static void ask(void *arg) {
+    struct top *top = arg;
+    struct question *question = &top->asked;
+    if (question->wish == WISH_LOOK)
+        look(top, question);
+    else if (question->wish == WISH_RETRY)
+        retry(top, question);
+    else if (question->wish == WISH_WHY)
+        why(top, question);
+}
+
+static void question_clear(struct question *question) {
+    json_decref(question->stats);
+    json_decref(question->log);
+    json_decref(question->incidents);
+    free(question->text);
+    *question = (struct question){0};
+}
+
+/* The overview has what a look has found. False: error. */
+static bool take_look(struct top *top, struct question *question, struct error *error) {
+    json_t *stats = question->stats, *log = question->log, *incidents = question->incidents;
+    *error = question->error;
+    if (!incidents)
+        return false;
+    question->stats = question->log = question->incidents = NULL;
+    return overview_take(top->overview, stats, log, incidents, error);
+}
+
+static bool look_first(struct top *top, struct error *error) {
+    top->asked.wish = WISH_LOOK;
+    ask(top);
+    bool fine = take_look(top, &top->asked, error);
+    question_clear(&top->asked);
+    return fine;
 }
 
 /* ---- once ---- */
@@ -149,34 +237,10 @@ static int64_t job_chosen(struct top *top) {
     return job;
 }
 
-/* Beside the reader, as each verb that writes. */
-static void retry(struct top *top) {
-    struct error error = {0};
-    struct command_run run = {0};
-    char text[96];
+static void wish(struct top *top, enum wish wished) {
     int64_t job = job_chosen(top);
-    if (!job)
-        return;
-    json_t *command = json_pack("{ss s[I]}", "verb", "retry", "ids", (json_int_t)job);
-    struct engine *engine = setup_open(top->cli, STORE_WRITE, false, &error);
-    snprintf(text, sizeof text, "job %lld retried", (long long)job);
-    bool fine = engine && engine_command(engine, command, &run, &error);
-    say(top, fine ? text : error.text);
-    engine_close(engine);
-    json_decref(command);
-}
-
-static void why(struct top *top) {
-    struct error error = {0};
-    int64_t job = job_chosen(top);
-    if (!job)
-        return;
-    json_t *question = json_pack("{sI}", "id", (json_int_t)job);
-    json_t *answer = engine_ask(top->engine, ASK_WHY, question, &error);
-    const char *text = json_text(answer, "text");
-    say(top, text ? text : error.text);
-    json_decref(answer);
-    json_decref(question);
+    if (job)
+        top->next = (struct question){.wish = wished, .job = job};
 }
 
 static void erase(char *typed) {
@@ -206,9 +270,9 @@ static void command(struct top *top, int key) {
     else if (key == KEY_DOWN || key == 'j')
         step(top, 1);
     else if (key == 'r')
-        retry(top);
+        wish(top, WISH_RETRY);
     else if (key == 'w')
-        why(top);
+        wish(top, WISH_WHY);
     else if (key == ' ')
         top->paused = !top->paused;
     else if (key == '/') {
@@ -229,27 +293,74 @@ static void press(struct top *top, int key) {
         command(top, key);
 }
 
-/* A store that does not answer for a while is told of, and asked again. */
-static void refresh(struct top *top) {
-    struct error error = {0};
-    if (!top->paused && !look(top, &error))
+/* What the store has answered is shown, or said. */
+static void take(struct top *top) {
+    struct question *question = &top->asked;
+    struct error error = question->error;
+    if (top->late)
+        text_clear(&top->say);
+    top->late = false;
+    if (question->text)
+        say(top, question->text);
+    else if (question->wish != WISH_LOOK || !take_look(top, question, &error))
         say(top, error.text);
+    question_clear(question);
+}
+
+/* Asks for what was wished, else for a look when it is time. */
+static void ask_next(struct top *top) {
+    const bool due = !top->paused && clock_monotonic() >= top->due;
+    if (top->next.wish == WISH_NOTHING && !due)
+        return;
+    top->asked = top->next;
+    top->next = (struct question){0};
+    if (top->asked.wish == WISH_NOTHING) {
+        top->asked.wish = WISH_LOOK;
+        top->due = clock_monotonic() + EVERY;
+    }
+    errand_begin(&top->errand, ask, top);
+}
+
+/* How long a key is waited for. */
+static int tend(struct top *top) {
+    if (top->asked.wish != WISH_NOTHING && errand_over(&top->errand, 0))
+        take(top);
+    if (top->asked.wish == WISH_NOTHING)
+        ask_next(top);
+    if (top->asked.wish != WISH_NOTHING) {
+        if (!top->late && clock_monotonic() - top->errand.began > LATE) {
+            top->late = true;
+            say(top, "the store does not answer");
+        }
+        return SOON;
+    }
+    const time_ms left = top->due - clock_monotonic();
+    if (top->paused)
+        return EVERY;
+    return left > 0 ? (int)left : 0;
+}
+
+/* A store that still does not answer is left as it is: the process ends. */
+static void part(struct top *top) {
+    screen_close();
+    if (!errand_over(&top->errand, FAREWELL))
+        _exit(EXIT_SUCCESS);
+    question_clear(&top->asked);
 }
 
 static bool live(struct top *top, struct error *error) {
     if (!screen_open(error))
         return false;
     bool fine = true;
-    time_ms due = clock_monotonic() + EVERY;
-    while (fine && !top->ends && (fine = draw(top, error))) {
-        time_ms left = due - clock_monotonic();
-        press(top, screen_key(left > 0 ? (int)left : 0));
-        if (clock_monotonic() < due)
-            continue;
-        refresh(top);
-        due = clock_monotonic() + EVERY;
+    top->due = clock_monotonic() + EVERY;
+    errand_init(&top->errand);
+    while (!top->ends && fine) {
+        const int wait = tend(top);
+        fine = draw(top, error);
+        press(top, screen_key(wait));
     }
-    screen_close();
+    part(top);
+    errand_free(&top->errand);
     return fine;
 }
 
@@ -257,7 +368,7 @@ static bool top_run(struct cli *cli, const struct flags *flags, struct error *er
     struct top top = {.cli = cli, .overview = overview_new()};
     bool once = cli->json || flags_has(flags, "--once") || !screen_possible();
     top.engine = setup_reader(cli, flags, error);
-    bool fine = top.engine && (top.overview || error_no_memory(error)) && look(&top, error);
+    bool fine = top.engine && (top.overview || error_no_memory(error)) && look_first(&top, error);
     fine = fine && (once ? print(&top, error) : live(&top, error));
     overview_free(top.overview);
     engine_close(top.engine);
