@@ -240,7 +240,8 @@ bool engine_awaited(struct engine *engine, const json_t *topics, json_t **found,
                     struct error *error) {
     time_ms next = TIME_NEVER;
     const time_ms now = engine_now(engine);
-    const bool done = store_awaited(engine->store, topics, now, found, &next, error);
+    const bool done = store_listeners_tidy(engine->store, error) &&
+                      store_awaited(engine->store, topics, now, found, &next, error);
     *wait = next == TIME_NEVER ? TIME_NEVER : next - now;
     return done;
 }

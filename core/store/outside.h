@@ -59,6 +59,9 @@ bool store_note_outside(struct store *store, const struct worker_note *note, tim
 bool store_listen(struct store *store, const char *name, const json_t *topics, time_ms now,
                   struct error *error);
 
+/* The rows of programs that listened and have died go. By one that listens, now and then. */
+bool store_listeners_tidy(struct store *store, struct error *error);
+
 /* Looks what a fetch of these topics, an object whose keys are their names, might get: how many
  * jobs of each, and not more than the number at the key. *found: an object with such a number for
  * each topic that has any; the caller's. *next: when there may be more, although nobody is told;

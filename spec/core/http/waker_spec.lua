@@ -168,4 +168,22 @@ describe("fetches that wait", function()
     assert.equal("topic/ocr", job(face:talk(add(parked(2), {
       { "shell", enqueue "topic/ocr" .. " >/dev/null" }, { "first" }, { "read" } }))[2]).handler)
   end)
+
+  -- On a server a killed program counts as dead once its session was away for ten seconds.
+  it("leave nothing behind in the store, however their program ends", function()
+    local rows = "SELECT count(*) FROM executor WHERE kind=2 AND state<>0"
+    face:talk(parked(1))
+    process.await("a row that listens", 60, function()
+      return process.sql(folder .. "/moonshift.db", rows)[1] == "1"
+    end)
+    process.kill(face.pid)
+    process.await_status(face.pid, 60)
+    face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket2", "--open")
+    local tries = 0
+    process.await("the row of the killed one to go", 60, function()
+      tries = tries + 1
+      face:talk { { "send", fetch("w", "topic" .. tries) } }
+      return process.sql(folder .. "/moonshift.db", rows)[1] == "1"
+    end)
+  end)
 end)

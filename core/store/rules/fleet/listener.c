@@ -8,18 +8,35 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static bool is_dead(struct store *store, const struct peer *peer) {
+    return peer->listens && store->engine->has_died(store, peer->id);
+}
+
 /* Where no executor runs nobody else sees that they have gone. */
 static bool dead_removed(struct store *store, struct error *error) {
     bool done = true;
     for (size_t i = 0; done && i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
-        if (!peer->listens || !store->engine->has_died(store, peer->id))
+        if (!is_dead(store, peer))
             continue;
         done = store->engine->reaped(store, peer->id) &&
                db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", peer->id,
                       (int)EXECUTOR_GONE);
+        store->meta.executors++;
     }
     return done;
+}
+
+/* On a server a session has to be away for a while before its program counts as dead: those who
+ * have joined look again. */
+bool store_listeners_tidy(struct store *store, struct error *error) {
+    bool dead = false;
+    for (size_t i = 0; !dead && i < store->peers.count; i++)
+        dead = is_dead(store, &store->peers.list[i]);
+    if (!dead || !store->self.listens)
+        return true;
+    return store_begin(store, STORE_COMMAND, error) &&
+           unit_end(store, true, dead_removed(store, error), error);
 }
 
 static bool listener_insert(struct store *store, const char *name, const char *topics, time_ms now,
