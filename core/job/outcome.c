@@ -104,6 +104,12 @@ void outcome_end(struct outcome *outcome, const struct clock *clock) {
     outcome->ended_by = outcome->ended + lag;
 }
 
+void outcome_put_off(struct outcome *outcome) {
+    time_ms earliest = outcome->ended_by + outcome->retry_after;
+    if (outcome->retry_after > 0 && outcome->retries > 0 && outcome->due < earliest)
+        outcome->due = earliest;
+}
+
 void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
     int32_t left = outcome->job->retries - 1;
     if (outcome->decided)
@@ -113,6 +119,7 @@ void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
     outcome->retries = outcome->permanent || left < 0 ? 0 : left;
     outcome->due =
         wait > 0 && outcome->retries > 0 ? at + wait : TIME_NONE; /* the dead wait for none */
+    outcome_put_off(outcome);
 }
 
 bool outcome_has_walked(const struct outcome *outcome) {

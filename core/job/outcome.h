@@ -129,8 +129,10 @@ void outcome_end(struct outcome *outcome, const struct clock *clock);
 
 /* The standard rule, for a failure that no strategy has decided (rules §8): a retry less, due
  * `wait` ms after `at` (0: at once); permanent: none left. Nothing is due before `wait` ms after
- * the end of the run. */
+ * the end of the run, and before the failure has asked for. */
 void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at);
+/* What a rule has decided waits as long as the failure asks for. */
+void outcome_put_off(struct outcome *outcome);
 
 /* It has a unit that is to be held against the frames of its instances, and written. */
 bool outcome_has_walked(const struct outcome *outcome);

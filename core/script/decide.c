@@ -199,13 +199,6 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
     return true;
 }
 
-/* A rule in words waits as long as the failure asks for. */
-static void put_off(struct outcome *outcome) {
-    time_ms earliest = outcome->ended_by + outcome->retry_after;
-    if (outcome->retry_after > 0 && outcome->retries > 0 && outcome->due < earliest)
-        outcome->due = earliest;
-}
-
 void script_decide(struct script *script, struct outcome *outcome) {
     ptrdiff_t at = script_find(script, outcome->job->handler);
     const struct plan *plan = at < 0 ? NULL : &script->plans[at];
@@ -219,5 +212,5 @@ void script_decide(struct script *script, struct outcome *outcome) {
     outcome_decide(outcome, script->settings->failed_job_wait, outcome->ended_by);
     if (plan && plan->retry && !outcome->permanent)
         outcome->due = retry_due(plan->retry, outcome->job->retries, outcome->ended_by);
-    put_off(outcome);
+    outcome_put_off(outcome);
 }

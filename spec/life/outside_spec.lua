@@ -242,6 +242,10 @@ describe("a worker outside", function()
     assert.same({ 7, "2026-01-01T01:01:00.000Z" }, { job.retries, job.due })
     assert.same({}, fetch("w1"))
     engine:advance "PT1H"
+    assert.is_nil(hand(fetch("w1")[1], "fail", { message = "y", ["in"] = "PT2H" }))
+    job = engine:job(id)
+    assert.same({ 6, "2026-01-01T03:01:00.000Z" }, { job.retries, job.due })
+    engine:advance "PT2H"
     assert.is_nil(hand(fetch("w1")[1], "fail", { message = "no use", permanent = true }))
     assert.same({ "dead", 1 }, { engine:job(id).state, engine:incidents({ job = id }):count() })
   end)
@@ -512,6 +516,38 @@ describe("a worker outside", function()
     assert.match("create: 1002 jobs in all outcomes (expected at most 1000)",
       select(2, engine:settle { outcomes = { whole, whole } }), 1, true)
     wrong_with({ outcome = "extend", lock = "PT1M", lines = {} }, 'unknown key "lines"')
+  end)
+
+  it("is counted in what it ends, each run once", function()
+    local function counted(name)
+      local stats, list = engine:stats(), {}
+      for _, definition in ipairs(stats.definitions) do
+        list[definition.name] = definition.metrics
+      end
+      local one = list[name] or { successful = 0, failed = 0 }
+      return one.successful, one.failed, stats.metrics.successful, stats.metrics.failed
+    end
+    for n = 1, 8 do
+      make(n)
+    end
+    engine:enqueue("topic/mail", {})
+    local jobs = fetch("w1")
+    assert.same({ 0, 0, 0, 0 }, { counted "topic/ocr" })
+    hand(jobs[1], "complete")
+    hand(jobs[1], "complete") -- refused
+    hand(jobs[2], "fail", { message = "no", ["in"] = "PT1H" })
+    hand(jobs[3], "fail", { message = "no", permanent = true })
+    hand(jobs[4], "error", { code = "E" })
+    hand(jobs[5], "snooze", { ["in"] = "PT1H" })
+    hand(jobs[6], "release")
+    hand(jobs[7], "complete", { create = { { handler = "nobody" } } }) -- refused
+    assert.same({ 1, 3, 1, 3 }, { counted "topic/ocr" })
+    hand(fetch("w1", 1, { topics = { "mail" } })[1], "complete")
+    engine:advance("PT2M") -- the locks of 7 and 8 run out: that is seen by who takes over
+    assert.same({ 1, 3, 2, 3 }, { counted "topic/ocr" })
+    assert.same({ 6, 7, 8 }, numbers(fetch("w2")))
+    assert.same({ 1, 5, 2, 5 }, { counted "topic/ocr" })
+    assert.same({ 1, 0, 2, 5 }, { counted "topic/mail" })
   end)
 
   it("stands among the executors with its topics, and its jobs say so", function()

@@ -273,6 +273,8 @@ struct signals_ahead {
     struct signal_heard *heard; /* those whose receivers were asked for */
 };
 
+enum { OUTSIDE_DEFINITIONS = 8 }; /* that are counted together */
+
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
  * struct. */
 struct store {
@@ -346,6 +348,14 @@ struct store {
     struct spared { /* ids of jobs, by the last acquisition and the one before; see spared.h */
         struct id_set now, before;
     } spared;
+    struct outside_ended { /* by the open transaction; see work/outside_ended.h */
+        int count;
+        int64_t worker;
+        struct outside_definition {
+            int64_t definition;
+            int32_t successful, failed;
+        } list[OUTSIDE_DEFINITIONS];
+    } outside_ended;
     bool progress;             /* this store has written progress */
     struct unserved *unserved; /* as seen by store_missing last */
     size_t unserved_count;

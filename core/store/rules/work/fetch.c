@@ -13,6 +13,7 @@
 #include "store/rules/process/large_value.h"
 #include "store/rules/record/frame.h"
 #include "store/rules/record/history.h"
+#include "store/rules/work/outside_ended.h"
 #include "store/rules/work/work.h"
 #include <string.h>
 
@@ -35,6 +36,14 @@ static enum answer late_read(struct store *store, struct row *row, struct lock_l
 
 #define LATE "SELECT k.id, k.token, k.owner, k.stream, k.lane FROM "
 
+/* A run without an outcome has failed. */
+static bool late_end(struct store *store, const struct lock_late *late, time_ms now,
+                     struct error *error) {
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, late->stream);
+    return lock_expire(store, late, now, error) &&
+           (!stream || outside_ended_add(store, late->owner, stream->definition->id, false, error));
+}
+
 static enum answer late_of_stream(struct store *store, int64_t stream, time_ms now,
                                   struct lock_late *late, struct error *error) {
     return late_read(store,
@@ -56,7 +65,7 @@ static bool expire_topics(struct store *store, const json_t *topics, int most, t
         if (!stream->topic || !serves_category(topics, stream->topic))
             continue;
         while (most > 0 && (found = late_of_stream(store, id, now, &late, error)) == YES) {
-            if (!lock_expire(store, &late, now, error))
+            if (!late_end(store, &late, now, error))
                 return false;
             most--;
         }
@@ -77,7 +86,7 @@ bool work_expire_lanes(struct store *store, time_ms now, bool *changed, struct e
             "i", now);
         if ((found = late_read(store, row, &late, error)) != YES)
             break;
-        if (!lock_expire(store, &late, now, error))
+        if (!late_end(store, &late, now, error))
             return false;
         *changed = true;
     }
@@ -292,13 +301,25 @@ static bool settle_all(struct store *store, struct outcome *outcomes, struct err
     return work_settle_end(store, error);
 }
 
+static bool count_all(struct store *store, const struct outcome *outcomes, struct error *error) {
+    bool done = true;
+    for (const struct outcome *outcome = outcomes; done && outcome; outcome = outcome->next) {
+        const bool successful = outcome->kind == OUTCOME_SUCCESS;
+        const bool written = outcome->settled == SETTLED || outcome->settled == SETTLED_DEAD;
+        if (written && !outcome->undone && (successful || outcome->kind == OUTCOME_FAILURE))
+            done = outside_ended_add(store, outcome->job->owner, outcome->job->definition,
+                                     successful, error);
+    }
+    return done;
+}
+
 bool store_settle_outside(struct store *store, struct outcome *outcomes, struct error **refused,
                           time_ms now, struct error *error) {
     const struct self worker = {.id = outcomes->job->owner, .now = now, .remote = true};
     const struct self own = act(store, &worker);
     bool done = settle_all(store, outcomes, refused, now, error);
     act_end(store, &own);
-    return done;
+    return done && count_all(store, outcomes, error);
 }
 
 bool store_note_outside(struct store *store, const struct worker_note *note, time_ms now,
