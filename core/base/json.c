@@ -65,8 +65,6 @@ json_t *json_read_within(const char *data, size_t size, int depth, const char *w
 }
 
 /* The writer is ours because jansson writes 0.1 as 0.10000000000000001. */
-static void write_value(struct text *out, const json_t *value);
-
 size_t json_write_escape(char *out, unsigned char byte) {
     static const char names[] = "btn?fr", digits[] = "0123456789abcdef"; /* 8 to 13; 11: no name */
     bool named = byte >= 8 && byte <= 13 && byte != 11;
@@ -177,7 +175,7 @@ static void write_array(struct text *out, const json_t *array) {
     json_array_foreach(array, i, element) {
         if (i)
             text_push(out, ",", 1);
-        write_value(out, element);
+        json_add_value(out, element);
     }
     text_push(out, "]", 1);
 }
@@ -191,13 +189,13 @@ static void write_object(struct text *out, const json_t *object) {
         text_push(out, comma, strlen(comma));
         json_add_text(out, key, strlen(key));
         text_push(out, ":", 1);
-        write_value(out, json_object_iter_value(at));
+        json_add_value(out, json_object_iter_value(at));
         comma = ",";
     }
     text_push(out, "}", 1);
 }
 
-static void write_value(struct text *out, const json_t *value) {
+void json_add_value(struct text *out, const json_t *value) {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         write_object(out, value);
@@ -229,7 +227,7 @@ static void write_value(struct text *out, const json_t *value) {
 char *json_write(const json_t *value, size_t *size) {
     struct text out = {0};
     if (value)
-        write_value(&out, value);
+        json_add_value(&out, value);
     if (out.failed)
         text_clear(&out);
     if (size)

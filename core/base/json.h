@@ -43,6 +43,9 @@ json_t *json_read_within(const char *data, size_t size, int depth, const char *w
  * value. */
 char *json_write(const json_t *value, size_t *size);
 
+/* Appends it to a text. */
+void json_add_value(struct text *out, const json_t *value);
+
 /* The pieces it is made of: a text with its quotes, the shortest digits of a number. */
 void json_add_text(struct text *out, const char *string, size_t size);
 void json_add_real(struct text *out, double number);

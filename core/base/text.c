@@ -23,6 +23,11 @@ static bool text_reserve(struct text *text, size_t more) {
     return true;
 }
 
+char *text_make_room(struct text *text, size_t more) {
+    text->failed = !text_reserve(text, more);
+    return text->failed ? NULL : text->data + text->size;
+}
+
 void text_append(struct text *text, const char *data, size_t size) {
     if (!text_reserve(text, size)) {
         text->failed = true;

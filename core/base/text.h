@@ -15,6 +15,9 @@ struct text {
     bool failed; /* memory ran out: later appends do nothing */
 };
 
+/* Where so many more bytes may be written; the caller adds to `size` what they are, and a NUL.
+ * NULL: no memory. */
+char *text_make_room(struct text *text, size_t more);
 void text_append(struct text *text, const char *data, size_t size);
 /* The same, for few bytes of which there are many. */
 static inline void text_push(struct text *text, const char *data, size_t size) {

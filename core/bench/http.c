@@ -1,11 +1,13 @@
 /* http.c - what the network face reaches, beside the drain of the same run. */
 #include "base/clamp.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "bench/client_group.h"
 #include "bench/http_face.h"
 #include "bench/phases.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     CONNECTIONS = 64,
@@ -26,9 +28,7 @@ struct visit {
 /* ---- jobs created one by one ---- */
 
 static bool create_one(struct http_client *client, const struct visit *visit, struct error *error) {
-    json_t *said = http_client_post(client, "/v1/jobs", visit->body, visit->size, error);
-    json_decref(said);
-    return said != NULL;
+    return http_client_post(client, "/v1/jobs", visit->body, visit->size, error) != NULL;
 }
 
 /* The first one is created before the time counts. */
@@ -48,47 +48,53 @@ static bool create_many(struct client_group *group, int index, void *arg, struct
 
 /* ---- jobs that are fetched and settled ---- */
 
-static json_t *fetch_of(const char *worker) {
-    return json_pack("{ss s[s] si}", "worker", worker, "topics", "bench", "max", TOGETHER);
+/* A number behind the words; *at becomes what is behind it. False: they are not there. */
+static bool number_behind(const char **at, const char *words, long long *number) {
+    const char *found = strstr(*at, words);
+    if (!found)
+        return false;
+    char *end;
+    *number = strtoll(found + strlen(words), &end, 10);
+    *at = end;
+    return true;
 }
 
-/* What settles these jobs and fetches the next ones. NULL: no memory. */
-static char *settlement(const char *worker, const json_t *jobs, size_t *size) {
-    size_t i;
-    const json_t *job;
-    json_t *outcomes = json_array();
-    json_array_foreach(jobs, i, job) {
-        json_array_append_new(outcomes, json_pack("{sI sI ss}", "id", json_int(job, "id"), "token",
-                                                  json_int(job, "token"), "outcome", "complete"));
+/* Adds what settles the jobs of an answer; NULL: there is none yet. Returns how many there are.
+ * Only their numbers are read: the clients share the processors with the face. */
+static int add_outcomes(struct text *out, const char *said) {
+    const char *at = said ? strstr(said, "\"jobs\":[") : NULL;
+    long long id, token;
+    int count = 0;
+    while (at && number_behind(&at, "{\"id\":", &id) && number_behind(&at, "\"token\":", &token)) {
+        const char *comma = count++ ? "," : "";
+        text_add(out, "%s{\"id\":%lld,\"token\":%lld,\"outcome\":\"complete\"}", comma, id, token);
     }
-    json_t *question =
-        json_pack("{ss so so}", "worker", worker, "outcomes", outcomes, "fetch", fetch_of(worker));
-    char *text = question ? json_write(question, size) : NULL;
-    json_decref(question);
-    return text;
-}
-
-static int64_t count_settled(const json_t *said) {
-    size_t i;
-    const json_t *one;
-    int64_t count = 0;
-    json_array_foreach(json_object_get(said, "outcomes"), i, one)
-        count += !json_object_get(one, "code");
     return count;
 }
 
-/* *jobs: those that it has; then the next ones. */
+/* So many outcomes are in the answer, and have not been refused. */
+static int64_t count_settled(const char *said, int64_t count) {
+    const char *end = strstr(said, "\"jobs\":[");
+    for (const char *at = strstr(said, "\"code\":"); at && at < end;
+         at = strstr(at + 1, "\"code\":"))
+        count--;
+    return count;
+}
+
+/* Settles what the answer before has given, and fetches the next jobs. *said: that answer, and then
+ * this one; NULL: there is none. */
 static bool settle_and_fetch(struct http_client *client, struct client *counted, const char *worker,
-                             json_t **jobs, struct error *error) {
-    size_t size = 0;
-    char *text = settlement(worker, *jobs, &size);
-    json_t *said = text ? http_client_post(client, "/v1/settle", text, size, error) : NULL;
-    counted->done += count_settled(said);
-    json_decref(*jobs);
-    *jobs = json_incref(json_object_get(said, "jobs"));
-    json_decref(said);
-    free(text);
-    return said || (!text && error_no_memory(error));
+                             const char **said, struct error *error) {
+    struct text text = {0};
+    text_add(&text, "{\"worker\":\"%s\",\"outcomes\":[", worker);
+    const int jobs = add_outcomes(&text, *said);
+    text_add(&text, "],\"fetch\":{\"worker\":\"%s\",\"topics\":[\"bench\"],\"max\":%d}}", worker,
+             TOGETHER);
+    bool fine = !text.failed || error_no_memory(error);
+    *said = fine ? http_client_post(client, "/v1/settle", text.data, text.size, error) : NULL;
+    counted->done += *said ? count_settled(*said, jobs) : 0;
+    text_clear(&text);
+    return *said != NULL;
 }
 
 /* Until nothing is left. */
@@ -97,15 +103,14 @@ static bool work_off(struct client_group *group, int index, void *arg, struct er
     struct http_client client;
     struct client *counted = &group->clients[index];
     char worker[32];
-    json_t *jobs = NULL;
+    const char *said = NULL;
     snprintf(worker, sizeof worker, "worker-%d", index);
     bool fine = http_client_open(&client, visit->face, error);
     client_group_ready(group);
     do
-        fine = fine && settle_and_fetch(&client, counted, worker, &jobs, error);
-    while (fine && json_array_size(jobs) > 0 && place_goes_on(error));
+        fine = fine && settle_and_fetch(&client, counted, worker, &said, error);
+    while (fine && strstr(said, "\"jobs\":[{") && place_goes_on(error));
     counted->ended = clock_monotonic_us();
-    json_decref(jobs);
     http_client_close(&client);
     return fine;
 }

@@ -24,9 +24,9 @@ struct http_client {
 bool http_client_open(struct http_client *client, const struct http_face *face,
                       struct error *error);
 void http_client_close(struct http_client *client);
-/* Posts a body of JSON, and reads what is answered to it. NULL: error, also for a status from 300
- * on. */
-json_t *http_client_post(struct http_client *client, const char *path, const char *body,
-                         size_t size, struct error *error);
+/* Posts a body of JSON. Returns the text that is answered to it, until the next call. NULL: error,
+ * also for a status from 300 on. */
+const char *http_client_post(struct http_client *client, const char *path, const char *body,
+                             size_t size, struct error *error);
 
 #endif

@@ -168,56 +168,68 @@ void fetch_clear(struct fetch *fetch) {
 
 /* ---- taking ---- */
 
-static json_t *job_shown(struct engine *engine, const struct job *job, struct error *error) {
-    json_t *object = job_to_json(job);
-    json_t *variables = object ? store_variables_seen(engine->store, job, error) : NULL;
-    if (!object)
-        error_no_memory(error);
-    if (variables && json_put(object, "variables", variables))
-        return object;
-    json_decref(object);
-    return NULL;
+/* With what the activity of its instance sees. In the transaction that has locked it. */
+static bool add_job(struct engine *engine, const struct job *job, struct text *out,
+                    struct error *error) {
+    json_t *variables = store_variables_seen(engine->store, job, error);
+    if (!variables)
+        return false;
+    text_push(out, "{", 1);
+    job_write(job, out);
+    text_add(out, ",\"variables\":");
+    json_add_value(out, variables);
+    text_push(out, "}", 1);
+    json_decref(variables);
+    return !out->failed || error_no_memory(error);
 }
 
-/* In the transaction that has locked them. NULL: error. */
-static json_t *jobs_shown(struct engine *engine, const struct job *jobs, struct error *error) {
-    json_t *list = json_array();
-    bool done = list || error_no_memory(error);
+static bool add_jobs(struct engine *engine, const struct job *jobs, struct fetched *fetched,
+                     struct error *error) {
+    struct text *out = &fetched->text;
+    bool done = true;
+    text_push(out, "[", 1);
     for (; done && jobs; jobs = jobs->next) {
-        json_t *object = job_shown(engine, jobs, error);
-        done = object && (json_array_append_new(list, object) == 0 || error_no_memory(error));
+        if (fetched->count++)
+            text_push(out, ",", 1);
+        done = add_job(engine, jobs, out, error);
     }
-    return json_kept(list, done);
+    text_push(out, "]", 1);
+    return done && (!out->failed || error_no_memory(error));
 }
 
-bool fetch_take(struct engine *engine, const struct fetch *fetch, json_t **shown,
+bool fetch_take(struct engine *engine, const struct fetch *fetch, struct fetched *fetched,
                 struct error *error) {
     const struct acquire order = acquire_from(engine->options.settings);
     struct job *jobs = NULL;
     if (!store_fetch(engine->store, fetch, &order, engine_now(engine), &jobs, error))
         return false;
-    *shown = jobs_shown(engine, jobs, error);
+    bool done = add_jobs(engine, jobs, fetched, error);
     job_free_list(jobs);
-    return *shown != NULL;
+    return done;
 }
 
-static bool take(struct engine *engine, const struct fetch *fetch, json_t **answer,
+void fetched_clear(struct fetched *fetched) {
+    text_clear(&fetched->text);
+    fetched->count = 0;
+}
+
+static bool take(struct engine *engine, const struct fetch *fetch, struct fetched *fetched,
                  struct error *error) {
     return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, fetch_take(engine, fetch, answer, error), error);
+           engine_end(engine, fetch_take(engine, fetch, fetched, error), error);
 }
 
-bool engine_fetch(struct engine *engine, const json_t *question, json_t **answer,
+bool engine_fetch(struct engine *engine, const json_t *question, struct text *answer,
                   struct error *error) {
     struct fetch fetch = {0};
-    *answer = NULL;
+    struct fetched fetched = {0};
     bool done = engine_idle(engine, error) && fetch_read(&fetch, engine, question, error) &&
-                take(engine, &fetch, answer, error);
+                take(engine, &fetch, &fetched, error);
     fetch_clear(&fetch);
-    if (!done) {
-        json_decref(*answer);
-        *answer = NULL;
-    }
+    if (done)
+        *answer = fetched.text;
+    else
+        fetched_clear(&fetched);
     return done;
 }
 

@@ -2,21 +2,29 @@
 #ifndef MOONSHIFT_ENGINE_FETCH_H
 #define MOONSHIFT_ENGINE_FETCH_H
 
+#include "base/text.h"
 #include "engine/engine.h"
 #include "store/outside.h"
 
 /* Locks jobs for a worker outside. The question: { worker, topics = [ name | { topic, lock,
  * priority, tenant, category } ], max, lock, priority = [ min, max ] }; the spans are texts.
- * *answer: an array of jobs as job_to_json has them, the best first, with `variables`, what the
- * activity of an instance sees; the caller's. */
-bool engine_fetch(struct engine *engine, const json_t *question, json_t **answer,
+ * *answer, which is empty before: the text of an array of jobs as job_write has them, the best
+ * first, with `variables`, what the activity of an instance sees. text_clear. */
+bool engine_fetch(struct engine *engine, const json_t *question, struct text *answer,
                   struct error *error);
+
+/* What a fetch has given. */
+struct fetched {
+    struct text text; /* without data: nothing is asked for; else as engine_fetch has it */
+    size_t count;     /* jobs in it */
+};
+void fetched_clear(struct fetched *fetched);
 
 /* The halves of it: reads the question, with what it leaves open filled in; and takes the jobs in
  * the open transaction. Zero-initialise `fetch`, and clear it in any case. */
 bool fetch_read(struct fetch *fetch, struct engine *engine, const json_t *question,
                 struct error *error);
-bool fetch_take(struct engine *engine, const struct fetch *fetch, json_t **shown,
+bool fetch_take(struct engine *engine, const struct fetch *fetch, struct fetched *fetched,
                 struct error *error);
 void fetch_clear(struct fetch *fetch);
 

@@ -1,5 +1,6 @@
 #include "job/job.h"
 #include "base/json.h"
+#include "base/json_copy.h"
 #include "base/text.h"
 #include "time/span.h"
 #include <stdio.h>
@@ -175,21 +176,136 @@ static bool put_field(json_t *object, const struct job *job, const struct job_fi
            json_put(object, "suspended_by", suspension_to_json(job->suspended));
 }
 
-json_t *job_to_json(const struct job *job) {
-    json_t *object = json_object();
+enum { LANE_SIZE = 24 };
+
+/* As it is shown: with the lane of its instance. */
+static struct job shown_of(const struct job *job, char lane[LANE_SIZE]) {
     struct job shown = *job;
-    char lane[24];
     shown.attempt = attempt_shown(job);
     if (job->lane_id & JOB_LANE_OF_INSTANCE && job->instance_id) {
-        snprintf(lane, sizeof lane, "%lld", (long long)(job->lane_id & ~JOB_LANE_OF_INSTANCE));
+        snprintf(lane, LANE_SIZE, "%lld", (long long)(job->lane_id & ~JOB_LANE_OF_INSTANCE));
         shown.lane = lane;
     }
+    return shown;
+}
+
+json_t *job_to_json(const struct job *job) {
+    json_t *object = json_object();
+    char lane[LANE_SIZE];
+    const struct job shown = shown_of(job, lane);
     for (int i = 0; object && i < JOB_FIELD_COUNT; i++)
         if (!put_field(object, &shown, &job_fields[i])) {
             json_decref(object);
             object = NULL;
         }
     return object;
+}
+
+/* ---- the same as text ---- */
+
+static void write_word(struct text *out, const char *word) {
+    text_push(out, word, strlen(word));
+}
+
+static void write_text(struct text *out, const char *text) {
+    if (text)
+        json_add_text(out, text, strlen(text));
+    else
+        write_word(out, "null");
+}
+
+static void write_id(struct text *out, int64_t id) {
+    if (id)
+        json_add_integer(out, id);
+    else
+        write_word(out, "null");
+}
+
+static void write_key(struct text *out, const char **comma, const char *key) {
+    text_push(out, *comma, strlen(*comma));
+    *comma = ",";
+    json_add_text(out, key, strlen(key));
+    text_push(out, ":", 1);
+}
+
+static void write_time(struct text *out, time_ms time) {
+    char text[TIME_TEXT_SIZE];
+    time_format(time, text);
+    write_text(out, text[0] ? text : NULL);
+}
+
+static void write_value(struct text *out, json_t *value) {
+    if (value)
+        json_add_value(out, value);
+    else
+        out->failed = true;
+    json_decref(value);
+}
+
+/* In one pass, if it is as it was created. */
+static bool copy_payload(struct text *out, const struct job *job) {
+    struct json_copier copier = {.scan = {job->payload, job->payload + job->payload_size},
+                                 .out = text_make_room(out, JSON_GROWTH * job->payload_size)};
+    bool whole = copier.out && json_copy_value(&copier, 1) && json_scan_done(&copier.scan);
+    json_copier_clear(&copier);
+    if (copier.out && whole)
+        out->size = (size_t)(copier.out - out->data);
+    if (copier.out)
+        out->data[out->size] = '\0';
+    return whole;
+}
+
+static void write_payload(struct text *out, const struct job *job) {
+    if (!job->payload || !copy_payload(out, job))
+        write_value(out, payload_to_json(job));
+}
+
+static void write_field(struct text *out, const struct job *job, const struct job_field *field) {
+    const int64_t number = job_field_number(job, field);
+    switch (field->type) {
+    case FIELD_TEXT:
+        write_text(out, job_field_text(job, field));
+        break;
+    case FIELD_NUMBER:
+    case FIELD_COUNT:
+        json_add_integer(out, number);
+        break;
+    case FIELD_ID:
+        write_id(out, number);
+        break;
+    case FIELD_TIME:
+        write_time(out, number);
+        break;
+    case FIELD_FLAG:
+    case FIELD_MASK:
+        write_word(out, number ? "true" : "false");
+        break;
+    case FIELD_KIND:
+        write_text(out, job_type_name(job->type));
+        break;
+    case FIELD_STATE:
+        write_text(out, job_state_name(job->state));
+        break;
+    case FIELD_BLOB:
+        write_payload(out, job);
+        break;
+    }
+}
+
+void job_write(const struct job *job, struct text *out) {
+    char lane[LANE_SIZE];
+    const struct job shown = shown_of(job, lane);
+    const char *comma = "";
+    for (int i = 0; i < JOB_FIELD_COUNT; i++) {
+        if (!job_fields[i].key)
+            continue;
+        write_key(out, &comma, job_fields[i].key);
+        write_field(out, &shown, &job_fields[i]);
+        if (i == JOB_FIELD_suspended) {
+            write_key(out, &comma, "suspended_by");
+            write_value(out, suspension_to_json(job->suspended));
+        }
+    }
 }
 
 void job_trace(const struct job *job, char trace[TRACE_SIZE]) {

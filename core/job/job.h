@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <string.h>
 
+struct text;
+
 enum job_type { JOB_MESSAGE, JOB_TIMER };
 
 /* Where a job is; read from the tables, not stored. */
@@ -148,5 +150,7 @@ void job_trace(const struct job *job, char trace[TRACE_SIZE]);
 /* The job as users see it: snake_case, times as ISO text, absent = null,
  * payload as JSON. A new reference; NULL: no memory. Used by Lua and by --json alike. */
 json_t *job_to_json(const struct job *job);
+/* Appends the text of its members, without the braces around them. */
+void job_write(const struct job *job, struct text *out);
 
 #endif

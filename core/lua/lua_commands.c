@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "engine/command/token.h"
 #include "engine/fetch.h"
 #include "engine/process/settle_list.h"
@@ -96,15 +97,32 @@ static int process_list(lua_State *L) {
     return api_push_value(L, answer);
 }
 
+enum { AROUND = 3 }; /* levels of an answer in which payloads stand */
+
+typedef bool outside_ask(struct engine *engine, const json_t *question, struct text *answer,
+                         struct error *error);
+
+/* NULL: error. */
+static json_t *answer_read(struct engine *engine, const json_t *question, outside_ask *ask,
+                           struct error *error) {
+    struct text text = {0};
+    json_t *answer =
+        ask(engine, question, &text, error)
+            ? json_read_within(text.data, text.size, JSON_DEPTH + AROUND, "answer", error)
+            : NULL;
+    text_clear(&text);
+    return answer;
+}
+
 /* Asks with a table, and pushes the answer. */
-static int ask_outside(lua_State *L, bool (*ask)(struct engine *engine, const json_t *question,
-                                                 json_t **answer, struct error *error)) {
+static int ask_outside(lua_State *L, outside_ask *ask) {
     struct error error = {0};
     struct engine *engine = lua_engine_open(L, &error);
     json_t **question = api_box(L), **answer = api_box(L);
     luaL_checktype(L, 2, LUA_TTABLE);
     *question = engine ? api_object(L, 2, "question", &error) : NULL;
-    if (!*question || !ask(engine, *question, answer, &error))
+    *answer = *question ? answer_read(engine, *question, ask, &error) : NULL;
+    if (!*answer)
         return api_fail(L, &error);
     api_strip_rows(json_object_get(*answer, "jobs"));
     return api_push_rows(L, answer);

@@ -28,16 +28,24 @@ struct fetch {
 bool store_fetch(struct store *store, const struct fetch *fetch, const struct acquire *order,
                  time_ms now, struct job **jobs, struct error *error);
 
-/* The job as it is, locked by a worker outside with this token; the caller's. NO: its lock is lost,
- * or it was another worker's than this one. */
-enum answer store_fetched(struct store *store, const char *worker, int64_t id, int64_t token,
-                          struct job **job, struct error *error);
+/* A lock as a worker outside names it. */
+struct lock_named {
+    int64_t id, token;
+    struct job *job; /* out, NULL before: the job as it is, with its frame; the caller's. NULL: the
+                        lock is lost, or another worker's, or it is named twice */
+    /* ---- private ---- */
+    int64_t owner;
+    time_ms until;
+};
+/* Finds what the worker holds; NULL: any worker outside. */
+bool store_fetched(struct store *store, const char *worker, struct lock_named *list, size_t count,
+                   struct error *error);
 
 /* The variables that the activity of a fetched job sees, as an object; null for a job that belongs
  * to no instance. NULL: error. */
 json_t *store_variables_seen(struct store *store, const struct job *job, struct error *error);
 
-/* Settles what one worker hands back, and ends what is kept of it: store_settle_bulk, store_settle
+/* Settles what workers hand back, and ends what is kept of it: store_settle_bulk, store_settle
  * for each, store_settle_end. Each outcome says what came of it. *refused[i] says why the i-th is
  * `undone`: what it creates is not taken, and its lock stands. NULL: that is an error, too. */
 bool store_settle_outside(struct store *store, struct outcome *outcomes, struct error **refused,

@@ -61,24 +61,15 @@ static bool read_question(struct settlement *asked, struct engine *engine, struc
            (!fetch || json_is_null(fetch) || read_fetch(asked, engine, fetch, error));
 }
 
-/* The job that one is about; NO: its lock is lost. */
-static enum answer fetched(const struct settlement *asked, struct store *store,
-                           const struct handed_back *one, struct job **job, struct error *error) {
+/* The jobs that all are about, in one view of the store. */
+static bool fetched(const struct settlement *asked, struct store *store, struct lock_named *locks,
+                    size_t count, struct error *error) {
     bool own = false;
     if (!store_look(store, &own, error))
-        return FAILED;
-    enum answer held = store_fetched(store, asked->worker, one->id, one->token, job, error);
+        return false;
+    bool done = store_fetched(store, asked->worker, locks, count, error);
     store_look_end(store, own);
-    return held;
-}
-
-static bool make(const struct settlement *asked, struct engine *engine, struct handed_back *one,
-                 struct error *error) {
-    struct job *job = NULL;
-    enum answer held = fetched(asked, engine->store, one, &job, error);
-    if (held == NO)
-        lost(one);
-    return held == NO || (held == YES && handed_back_make(one, engine, job, error));
+    return done;
 }
 
 /* An entry before it ends the lock. */
@@ -89,25 +80,42 @@ static bool is_over(const struct settlement *asked, size_t which) {
     return false;
 }
 
-/* Of entries that name one job twice the second one has no lock. */
-static bool make_all(struct settlement *asked, struct engine *engine, struct error *error) {
-    for (size_t i = 0; i < asked->count; i++) {
-        if (is_over(asked, i))
-            lost(&asked->list[i]);
-        else if (!make(asked, engine, &asked->list[i], error))
-            return false;
-    }
+/* Of entries that name one job twice the second one has no lock, unless the first one had none. */
+static bool make(struct settlement *asked, struct engine *engine, size_t which, struct job **job,
+                 struct error *error) {
+    struct handed_back *one = &asked->list[which];
+    struct job *own = *job;
+    *job = NULL;
+    if (own && !is_over(asked, which))
+        return handed_back_make(one, engine, own, error);
+    job_free(own);
+    lost(one);
     return true;
+}
+
+static bool make_all(struct settlement *asked, struct engine *engine, struct error *error) {
+    struct lock_named *locks = calloc(asked->count + 1, sizeof *locks);
+    if (!locks)
+        return error_no_memory(error);
+    for (size_t i = 0; i < asked->count; i++)
+        locks[i] = (struct lock_named){.id = asked->list[i].id, .token = asked->list[i].token};
+    bool done = !asked->count || fetched(asked, engine->store, locks, asked->count, error);
+    for (size_t i = 0; done && i < asked->count; i++)
+        done = make(asked, engine, i, &locks[i].job, error);
+    for (size_t i = 0; i < asked->count; i++)
+        job_free(locks[i].job);
+    free(locks);
+    return done;
 }
 
 /* An earlier one may have ended the instance, or the body of the turn. */
 static bool is_lost(const struct settlement *asked, struct engine *engine,
                     const struct handed_back *one) {
     struct error ignored = {0};
-    struct job *job = NULL;
-    enum answer held = fetched(asked, engine->store, one, &job, &ignored);
-    job_free(job);
-    return held == NO;
+    struct lock_named lock = {.id = one->id, .token = one->token};
+    bool read = fetched(asked, engine->store, &lock, 1, &ignored), gone = !lock.job;
+    job_free(lock.job);
+    return read && gone;
 }
 
 /* What moves an instance is written by itself. Its failure is told of that entry alone. */
@@ -138,13 +146,12 @@ static bool note(struct engine *engine, const struct handed_back *one, const str
 /* Of a job that its worker keeps. */
 static bool go_on(const struct settlement *asked, struct engine *engine, struct handed_back *one,
                   struct error *error) {
-    struct store *store = engine->store;
-    struct job *job = NULL;
-    enum answer held = store_fetched(store, asked->worker, one->id, one->token, &job, error);
-    if (held == NO)
+    struct lock_named lock = {.id = one->id, .token = one->token};
+    bool done = store_fetched(engine->store, asked->worker, &lock, 1, error);
+    if (done && !lock.job)
         lost(one);
-    bool done = held == NO || (held == YES && note(engine, one, job, error));
-    job_free(job);
+    done = done && (!lock.job || note(engine, one, lock.job, error));
+    job_free(lock.job);
     return done;
 }
 
@@ -153,42 +160,76 @@ static bool settles(const struct handed_back *one) {
     return one->outcome && !one->over && !handed_back_goes_on(one);
 }
 
-/* Puts the outcomes of the transaction into a chain, which the entries still own. */
-static struct outcome *chain(struct settlement *asked, struct error **refused) {
-    struct outcome *first = NULL, **end = &first;
-    for (size_t i = 0; i < asked->count; i++) {
-        if (!settles(&asked->list[i]))
-            continue;
-        *refused++ = &asked->list[i].refused;
-        *end = asked->list[i].outcome;
-        end = &(*end)->next;
+/* What is settled in one name: a chain, whose outcomes the entries still own. */
+struct chain {
+    struct outcome *first, **end;
+    struct error **refused; /* of each */
+    size_t count;
+};
+
+static void chain_add(struct chain *chain, struct handed_back *one) {
+    if (!settles(one))
+        return;
+    chain->refused[chain->count++] = &one->refused;
+    *chain->end = one->outcome;
+    chain->end = &one->outcome->next;
+}
+
+static void chain_end(struct chain *chain) {
+    for (struct outcome *next; chain->first; chain->first = next) {
+        next = chain->first->next;
+        chain->first->next = NULL;
     }
-    *end = NULL;
-    return first;
+    free(chain->refused);
 }
 
-static void unchain(struct settlement *asked) {
-    for (size_t i = 0; i < asked->count; i++)
-        if (asked->list[i].outcome)
-            asked->list[i].outcome->next = NULL;
+static bool same_name(const struct settlement *one, const struct settlement *other) {
+    return one->who && other->who ? strcmp(one->who, other->who) == 0 : one->who == other->who;
 }
 
-static bool settle_all(struct settlement *asked, struct engine *engine, struct error *error) {
-    struct error **refused = calloc(asked->count + 1, sizeof *refused);
-    if (!refused)
+/* From `list` on, what is settled in the name of the first. */
+static bool settle_named(struct settlement *list, const struct settlement *end,
+                         struct engine *engine, struct error *error) {
+    struct chain chain = {.end = &chain.first};
+    size_t most = 0;
+    for (const struct settlement *one = list; one != end; one = one->next)
+        most += one->count;
+    chain.refused = calloc(most + 1, sizeof *chain.refused);
+    if (!chain.refused)
         return error_no_memory(error);
-    struct outcome *outcomes = chain(asked, refused);
-    bool done = !outcomes ||
-                store_settle_outside(engine->store, outcomes, refused, engine_now(engine), error);
-    unchain(asked);
-    free(refused);
+    for (struct settlement *one = list; one != end; one = one->next) {
+        if (one->chained || !same_name(list, one))
+            continue;
+        one->chained = true;
+        for (size_t i = 0; i < one->count; i++)
+            chain_add(&chain, &one->list[i]);
+    }
+    bool done = !chain.count || store_settle_outside(engine->store, chain.first, chain.refused,
+                                                     engine_now(engine), error);
+    chain_end(&chain);
     return done;
 }
 
-static bool settle_one(struct settlement *asked, struct engine *engine, struct error *error) {
+static void act_for(struct engine *engine, const struct settlement *asked) {
     if (asked->who)
         engine_act_as(engine, asked->who[0] ? asked->who : NULL);
-    bool done = settle_all(asked, engine, error);
+}
+
+static bool settle_all(struct settlement *list, const struct settlement *end, struct engine *engine,
+                       struct error *error) {
+    bool done = true;
+    for (struct settlement *one = list; one != end; one = one->next)
+        one->chained = false;
+    for (struct settlement *one = list; done && one != end; one = one->next) {
+        act_for(engine, one);
+        done = one->chained || settle_named(one, end, engine, error);
+    }
+    return done;
+}
+
+static bool go_on_all(struct settlement *asked, struct engine *engine, struct error *error) {
+    bool done = true;
+    act_for(engine, asked);
     for (size_t i = 0; done && i < asked->count; i++)
         if (handed_back_goes_on(&asked->list[i]) && !asked->list[i].refused.code)
             done = go_on(asked, engine, &asked->list[i], error);
@@ -196,15 +237,15 @@ static bool settle_one(struct settlement *asked, struct engine *engine, struct e
 }
 
 static bool fetch_one(struct settlement *asked, struct engine *engine, struct error *error) {
-    return !asked->wanted || fetch_take(engine, asked->wanted, &asked->jobs, error);
+    return !asked->wanted || fetch_take(engine, asked->wanted, &asked->fetched, error);
 }
 
 /* What one settles the others may fetch. */
 static bool write_all(struct settlement *list, const struct settlement *end, struct engine *engine,
                       struct error *error) {
-    bool done = true;
+    bool done = settle_all(list, end, engine, error);
     for (struct settlement *one = list; done && one != end; one = one->next)
-        done = settle_one(one, engine, error);
+        done = go_on_all(one, engine, error);
     for (struct settlement *one = list; done && one != end; one = one->next)
         done = fetch_one(one, engine, error);
     if (list->who)
@@ -225,8 +266,7 @@ static void written(struct settlement *asked) {
 /* As it was read: it may be tried again. */
 static void unwritten(struct settlement *asked, const struct error *error) {
     asked->error = *error;
-    json_decref(asked->jobs);
-    asked->jobs = NULL;
+    fetched_clear(&asked->fetched);
     for (size_t i = 0; i < asked->count; i++)
         if (asked->list[i].outcome && !asked->list[i].over)
             asked->list[i].refused = (struct error){0};
@@ -271,35 +311,41 @@ void settlements_write(struct engine *engine, struct settlement *list) {
     }
 }
 
-/* What became of the jobs that it creates. NULL: no memory. */
-static json_t *creations(const struct job_spec *specs) {
-    json_t *list = json_array();
-    bool done = list != NULL;
-    for (; done && specs; specs = specs->next)
-        done = json_array_append_new(list, json_pack("{sI ss}", "id", (json_int_t)specs->reply.id,
-                                                     "outcome",
-                                                     creation_name(specs->reply.creation))) == 0;
-    return json_kept(list, done);
+/* What became of a job, as { id, outcome }, still open. */
+static void add_word(struct text *out, int64_t id, const char *outcome) {
+    text_push(out, "{\"id\":", strlen("{\"id\":"));
+    json_add_integer(out, id);
+    text_add(out, ",\"outcome\":\"%s\"", outcome);
 }
 
-static json_t *verdict(const struct handed_back *one) {
-    json_t *object =
-        json_pack("{sI ss}", "id", (json_int_t)one->id, "outcome", handed_back_name(one));
-    bool done = object != NULL;
-    if (one->refused.code)
-        done = json_put_text(object, "code", error_code_name(one->refused.code)) &&
-               json_put_text(object, "message", one->refused.text);
-    else if (done && one->outcome && one->outcome->created)
-        done = json_put(object, "created", creations(one->outcome->created));
-    return json_kept(object, done);
+static void add_created(struct text *out, const struct job_spec *specs) {
+    const char *comma = "";
+    text_add(out, ",\"created\":[");
+    for (; specs; specs = specs->next, comma = ",") {
+        text_add(out, "%s", comma);
+        add_word(out, specs->reply.id, creation_name(specs->reply.creation));
+        text_push(out, "}", 1);
+    }
+    text_push(out, "]", 1);
 }
 
-static json_t *verdicts(const struct settlement *asked) {
-    json_t *list = json_array();
-    bool done = list != NULL;
-    for (size_t i = 0; done && i < asked->count; i++)
-        done = json_array_append_new(list, verdict(&asked->list[i])) == 0;
-    return json_kept(list, done);
+static void add_verdict(struct text *out, const struct handed_back *one) {
+    add_word(out, one->id, handed_back_name(one));
+    if (one->refused.code) {
+        text_add(out, ",\"code\":\"%s\",\"message\":", error_code_name(one->refused.code));
+        json_add_text(out, one->refused.text, strlen(one->refused.text));
+    } else if (one->outcome && one->outcome->created)
+        add_created(out, one->outcome->created);
+    text_push(out, "}", 1);
+}
+
+static void add_verdicts(struct text *out, const struct settlement *asked) {
+    text_push(out, "[", 1);
+    for (size_t i = 0; i < asked->count; i++) {
+        text_push(out, ",", i > 0);
+        add_verdict(out, &asked->list[i]);
+    }
+    text_push(out, "]", 1);
 }
 
 /* No commit follows on which that rests. */
@@ -336,17 +382,32 @@ bool settlement_stays(const struct settlement *asked) {
     return stays;
 }
 
-json_t *settlement_answer(struct settlement *asked) {
-    json_t *jobs = asked->jobs;
-    asked->jobs = NULL;
-    return json_pack("{so so*}", "outcomes", verdicts(asked), "jobs", jobs);
+bool settlement_verdict(const struct settlement *asked, size_t at, struct text *answer,
+                        struct error *error) {
+    const struct handed_back *one = &asked->list[at];
+    if (one->refused.code)
+        return error_set(error, one->refused.code, "%s", one->refused.text);
+    add_verdict(answer, one);
+    return !answer->failed || error_no_memory(error);
+}
+
+bool settlement_answer(const struct settlement *asked, struct text *answer, struct error *error) {
+    const struct text *jobs = &asked->fetched.text;
+    text_add(answer, "{\"outcomes\":");
+    add_verdicts(answer, asked);
+    if (jobs->data) {
+        text_add(answer, ",\"jobs\":");
+        text_append(answer, jobs->data, jobs->size);
+    }
+    text_push(answer, "}", 1);
+    return !answer->failed || error_no_memory(error);
 }
 
 void settlement_clear(struct settlement *asked) {
     for (size_t i = 0; asked->list && i < asked->count; i++)
         handed_back_clear(&asked->list[i]);
     free(asked->list);
-    json_decref(asked->jobs);
+    fetched_clear(&asked->fetched);
     if (asked->wanted)
         fetch_clear(asked->wanted);
     free(asked->wanted);
@@ -354,19 +415,15 @@ void settlement_clear(struct settlement *asked) {
     *asked = (struct settlement){0};
 }
 
-bool engine_settle(struct engine *engine, const json_t *question, json_t **answer,
+bool engine_settle(struct engine *engine, const json_t *question, struct text *answer,
                    struct error *error) {
     struct settlement asked;
-    *answer = NULL;
     bool done = settlement_read(&asked, engine, question, error);
     if (done) {
         settlements_write(engine, &asked);
         done = asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);
     }
-    if (done) {
-        *answer = settlement_answer(&asked);
-        done = *answer || error_no_memory(error);
-    }
+    done = done && settlement_answer(&asked, answer, error);
     settlement_clear(&asked);
     return done;
 }

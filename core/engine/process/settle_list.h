@@ -13,11 +13,11 @@ enum { SETTLE_MAX = 1000 }; /* outcomes in one call */
  *   - fail: message, stack, permanent; retries and in (a span) instead of what the definition says;
  *   - error: code, message, variables: a BPMN error of an activity. Another job is dead by it;
  *   - snooze: in;   - extend: lock;   - release.
- * `worker`: only its own locks count. *answer: { outcomes, jobs }, the caller's: an entry { id,
- * outcome } for each, with `code` and `message` where it was refused and changed nothing; and what
- * `fetch` gave, see engine_fetch. What moves an instance is written by itself, all the rest in one
- * transaction, with the fetch. */
-bool engine_settle(struct engine *engine, const json_t *question, json_t **answer,
+ * `worker`: only its own locks count. *answer, which is empty before: the text of { outcomes, jobs
+ * }: an entry { id, outcome } for each, with `code` and `message` where it was refused and changed
+ * nothing; and what `fetch` gave, see engine_fetch. text_clear. What moves an instance is written
+ * by itself, all the rest in one transaction, with the fetch. */
+bool engine_settle(struct engine *engine, const json_t *question, struct text *answer,
                    struct error *error);
 
 /* What one worker hands back and asks for. A thread reads it, and that one or another one writes it
@@ -27,13 +27,14 @@ struct settlement {
     const char *who;    /* in whose name it is written; "": nobody's; NULL: as the engine acts */
     bool fine;          /* out: it is on the disk, */
     struct error error; /* or why not */
-    json_t *jobs;       /* out: what was fetched; NULL: it asks for nothing */
+    struct fetched fetched; /* out */
     /* ---- private ---- */
     json_t *question;
     const char *worker; /* NULL: any */
     struct handed_back *list;
     size_t count;
     struct fetch *wanted; /* NULL: nothing */
+    bool chained;         /* its outcomes are written with those of another one */
 };
 
 /* The question of engine_settle: reads it, makes the outcomes, and writes what moves instances. Or
@@ -46,8 +47,11 @@ bool settlement_read_fetch(struct settlement *asked, struct engine *engine, cons
 bool settlement_stays(const struct settlement *asked);
 /* Writes a list of them, all that goes in one transaction. If that fails each is tried alone. */
 void settlements_write(struct engine *engine, struct settlement *list);
-/* What engine_settle answers, of one that is fine; the caller's. NULL: no memory. */
-json_t *settlement_answer(struct settlement *asked);
+/* What engine_settle answers, of one that is fine. */
+bool settlement_answer(const struct settlement *asked, struct text *answer, struct error *error);
+/* What it says of the entry number `at`. False: that is refused, and why. */
+bool settlement_verdict(const struct settlement *asked, size_t at, struct text *answer,
+                        struct error *error);
 void settlement_clear(struct settlement *asked);
 
 #endif

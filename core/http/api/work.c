@@ -97,37 +97,31 @@ static bool park(struct exchange *exchange, const json_t *question, time_ms wait
 }
 
 /* Its client has gone meanwhile. */
-static void give_back(struct call *call, const json_t *jobs) {
+static void give_back(struct call *call, const struct text *jobs) {
     struct error ignored = {0};
+    struct text answer = {0};
     size_t i;
     const json_t *job;
-    json_t *list = json_array(), *answer = NULL;
-    json_array_foreach(jobs, i, job) {
+    json_t *list = json_array(),
+           *fetched = json_read_within(jobs->data, jobs->size, JSON_DEPTH + 2, "jobs", NULL);
+    json_array_foreach(fetched, i, job) {
         json_array_append_new(list, json_pack("{sI sI ss}", "id", json_int(job, "id"), "token",
                                               json_int(job, "token"), "outcome", "release"));
     }
     json_t *question = json_pack("{so}", "outcomes", list);
-    if (question && engine_settle(call->engine, question, &answer, &ignored))
-        json_decref(answer);
+    if (question)
+        engine_settle(call->engine, question, &answer, &ignored);
+    text_clear(&answer);
     json_decref(question);
+    json_decref(fetched);
 }
 
-/* The code of a verdict. */
-static enum error_code code_of(const char *name) {
-    int code = ERROR_FAILED;
-    while (code < ERROR_RATE && strcmp(error_code_name((enum error_code)code), name) != 0)
-        code++;
-    return (enum error_code)code;
-}
-
-/* Of one outcome; the answer is taken over. Refused: its own error. */
-static bool verdict_tell(struct call *call, json_t *answer, struct error *error) {
-    json_t *verdict = json_array_get(json_object_get(answer, "outcomes"), 0);
-    const char *code = json_text(verdict, "code");
-    bool done = code ? error_set(error, code_of(code), "%s", json_text(verdict, "message"))
-                     : call_answer(call, 200, json_incref(verdict), error);
-    json_decref(answer);
-    return done;
+/* The text is taken over. */
+static bool tell(struct call *call, struct text *text, bool done, struct error *error) {
+    if (done && !text->failed)
+        return call_answer_text(call, 200, NULL, text->data, error);
+    text_clear(text);
+    return done && error_no_memory(error);
 }
 
 /* ---- what the clerk writes ---- */
@@ -175,11 +169,14 @@ static bool go_on(struct call *call, struct work_asked *asked, bool done) {
 /* A fetch waits if nothing is there, and what comes for a client that has gone is given back. */
 static bool fetch_tell(struct call *call, struct work_asked *asked, struct error *error) {
     struct exchange *exchange = call->exchange;
-    json_t *jobs = asked->settlement.jobs;
-    bool done = json_array_size(jobs) > 0 || park(exchange, asked->question, asked->wait, error);
-    if (json_array_size(jobs) > 0 && asked->wait && exchange_gone(exchange))
-        give_back(call, jobs);
-    return done && call_answer(call, 200, json_pack("{sO}", "jobs", jobs), error);
+    const struct fetched *fetched = &asked->settlement.fetched;
+    struct text text = {0};
+    if (!fetched->count && !park(exchange, asked->question, asked->wait, error))
+        return false;
+    if (fetched->count && asked->wait && exchange_gone(exchange))
+        give_back(call, &fetched->text);
+    text_add(&text, "{\"jobs\":%s}", fetched->text.data);
+    return tell(call, &text, true, error);
 }
 
 static bool work_tell(struct call *call, struct work_asked *asked, struct error *error) {
@@ -187,9 +184,10 @@ static bool work_tell(struct call *call, struct work_asked *asked, struct error 
         return error_set(error, asked->settlement.error.code, "%s", asked->settlement.error.text);
     if (asked->question)
         return fetch_tell(call, asked, error);
-    json_t *answer = settlement_answer(&asked->settlement);
-    return asked->route->key ? verdict_tell(call, answer, error)
-                             : call_answer(call, 200, answer, error);
+    struct text text = {0};
+    bool done = asked->route->key ? settlement_verdict(&asked->settlement, 0, &text, error)
+                                  : settlement_answer(&asked->settlement, &text, error);
+    return tell(call, &text, done, error);
 }
 
 static void work_end(struct engine *engine, struct exchange *exchange) {

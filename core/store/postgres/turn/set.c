@@ -145,6 +145,12 @@ static const struct {
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
                    " AND edited=0 OFFSET 0) AS l)) RETURNING token",
                    3, ARRAY_INT8},
+    [SET_OUTSIDE] = {"SELECT l.id, l.token, l.owner, l.until, e.name"
+                     " FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
+                     " (SELECT * FROM locked WHERE id=k.id AND token=k.token OFFSET 0) AS l"
+                     " CROSS JOIN LATERAL (SELECT name FROM executor WHERE id=l.owner AND kind=1"
+                     " OFFSET 0) AS e",
+                     2, ARRAY_INT8},
     [SET_HOLDERS] = {"SELECT k.at, " UNIQUE_HOLDER " FROM"
                      " (SELECT unnest(?) AS definition, unnest(?) AS at, unnest(?) AS key) AS k"
                      " CROSS JOIN LATERAL (SELECT job, until FROM unique_key"

@@ -99,7 +99,7 @@ bool place_unlock(struct store *store, const struct job *job, enum unlocked *how
                   struct error *error);
 /* The locks of the joined executor of these ids with these tokens. */
 struct place_range {
-    int64_t id, last_id, token, last_token;
+    int64_t id, last_id, token, last_token, owner;
 };
 /* Ends those of them whose rows no command has edited. db_changes: how many. */
 bool place_unlock_range(struct store *store, const struct place_range *range, struct error *error);

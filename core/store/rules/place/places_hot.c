@@ -153,7 +153,7 @@ bool place_unlock_range(struct store *store, const struct place_range *range, st
                   "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
                   " AND owner=?5 AND edited=0",
                   "iiiii", range->id, range->last_id, range->token, range->last_token,
-                  store->self.id);
+                  range->owner);
 }
 
 /* *counted false: it did not count. Where an answer is a wait, none is asked for. */

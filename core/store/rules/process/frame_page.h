@@ -55,4 +55,10 @@ void frame_page_clear(struct frame_page *page);
 /* All of it for a list of jobs. */
 bool frames_attach(struct store *store, struct job **jobs, struct error *error);
 
+/* True if none was found for the job of an instance: it has ended, or the body of the turn, and the
+ * job is removed behind it. */
+static inline bool frame_is_gone(const struct job *job) {
+    return job->instance_id && !job->frame;
+}
+
 #endif

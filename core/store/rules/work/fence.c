@@ -22,16 +22,18 @@ static void fence_none(struct outcome *outcomes) {
             outcome->way = WAY_UNASKED;
 }
 
-/* The ids of a run of tokens without a gap. */
+/* The ids of a run of tokens without a gap, of one owner. */
 struct run {
-    int64_t token, last_token, count, id, last_id;
+    int64_t token, last_token, count, id, last_id, owner;
 };
 
 static struct run run_of(const struct passing *passing, int64_t at) {
     const struct job *job = passing->list[at]->job;
-    struct run run = {.token = job->token, .id = job->id, .last_id = job->id};
+    struct run run = {.token = job->token, .id = job->id, .last_id = job->id, .owner = job->owner};
     for (; at < passing->room && passing->list[at]; at++, run.count++) {
         job = passing->list[at]->job;
+        if (job->owner != run.owner)
+            break;
         run.id = job->id < run.id ? job->id : run.id;
         run.last_id = job->id > run.last_id ? job->id : run.last_id;
         run.last_token = job->token;
@@ -54,7 +56,8 @@ static enum answer run_narrow(struct store *store, const struct run *run, struct
 /* Every lock with one of its tokens is that of one of its outcomes. *whole: all of them were there,
  * as they were taken. */
 static bool run_pass(struct store *store, const struct run *run, bool *whole, struct error *error) {
-    const struct place_range range = {run->id, run->last_id, run->token, run->last_token};
+    const struct place_range range = {run->id, run->last_id, run->token, run->last_token,
+                                      run->owner};
     if (!place_unlock_range(store, &range, error))
         return false;
     *whole = *whole && db_changes(&store->db) == run->count;
@@ -72,7 +75,7 @@ static bool passing_end(struct store *store, void *arg, struct error *error) {
             return false;
         for (int64_t i = 0; i < run.count; i++)
             passing->list[at + i]->way = narrow == YES ? WAY_OTHERS : WAY_UNASKED;
-        at += run.count;
+        at += run.count - 1;
     }
     return passing->whole;
 }
@@ -153,8 +156,8 @@ static bool is_cut_off(const struct job *job, const struct outcome *outcomes) {
 }
 
 /* numbers: room for ids, tokens and owners. */
-static void fenced_fill(struct fenced *fenced, const struct store *store, struct outcome *outcomes,
-                        size_t room, int64_t *numbers) {
+static void fenced_fill(struct fenced *fenced, struct outcome *outcomes, size_t room,
+                        int64_t *numbers) {
     size_t *count = &fenced->set.count;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
         if (outcome->way == WAY_OTHERS && !is_cut_off(outcome->job, outcomes))
@@ -166,7 +169,7 @@ static void fenced_fill(struct fenced *fenced, const struct store *store, struct
     for (size_t i = 0; i < *count; i++) {
         numbers[i] = fenced->list[i]->job->id;
         numbers[room + i] = fenced->list[i]->job->token;
-        numbers[2 * room + i] = store->self.id;
+        numbers[2 * room + i] = fenced->list[i]->job->owner;
     }
 }
 
@@ -177,7 +180,7 @@ static bool settle_set(struct store *store, struct outcome *outcomes, size_t cou
     fenced.list = calloc(count, sizeof(struct outcome *));
     bool done = (numbers && fenced.list) || db_no_memory(&store->db, error);
     if (done)
-        fenced_fill(&fenced, store, outcomes, count, numbers);
+        fenced_fill(&fenced, outcomes, count, numbers);
     done = done && (!fenced.set.count || store->engine->set(store, &fenced.set, error));
     free(fenced.list);
     free(numbers);

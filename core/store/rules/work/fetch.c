@@ -157,11 +157,6 @@ static bool take(struct store *store, const struct fetch *fetch, const struct ac
     return done && taken_all(store, fetch, *jobs, now, error);
 }
 
-/* The instance has ended, or the body of the turn: the job is removed behind it. */
-static bool is_left_behind(const struct job *job) {
-    return job->instance_id && !job->frame;
-}
-
 /* Cancels what no worker needs to do any more. */
 static bool drop_left(struct store *store, struct job **jobs, bool *dropped, time_ms now,
                       struct error *error) {
@@ -169,7 +164,7 @@ static bool drop_left(struct store *store, struct job **jobs, bool *dropped, tim
     struct ids ids = {list, 0};
     while (*jobs && ids.count < COMMAND_IDS) {
         struct job *job = *jobs;
-        if (!is_left_behind(job)) {
+        if (!frame_is_gone(job)) {
             jobs = &job->next;
             continue;
         }
@@ -209,45 +204,6 @@ bool store_fetch(struct store *store, const struct fetch *fetch, const struct ac
 }
 
 /* ---- what it holds ---- */
-
-/* The lock as its row says; *owner 0: there is none. */
-static bool lock_read(struct store *store, const char *worker, int64_t id, struct job *lock,
-                      struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT l.owner, l.until, e.name FROM locks l JOIN executor e ON e.id=l.owner"
-                 " WHERE l.id=?1 AND l.token=?2 AND e.kind=1",
-                 "ii", id, lock->token);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step == NO;
-    if (!worker || strcmp(row_text(row, 2), worker) == 0)
-        lock->owner = row_int(row, 0);
-    lock->until = row_int(row, 1);
-    row_done(row);
-    return true;
-}
-
-enum answer store_fetched(struct store *store, const char *worker, int64_t id, int64_t token,
-                          struct job **job, struct error *error) {
-    struct job lock = {.token = token};
-    *job = NULL;
-    if (!lock_read(store, worker, id, &lock, error))
-        return FAILED;
-    enum answer found = lock.owner ? row_job(store, id, job, error) : NO;
-    if (found != YES)
-        return found;
-    (*job)->token = token;
-    (*job)->owner = lock.owner;
-    (*job)->until = (*job)->lock_expiration = lock.until;
-    if (!frames_attach(store, job, error))
-        return FAILED;
-    if (!is_left_behind(*job))
-        return YES;
-    job_free(*job);
-    *job = NULL;
-    return NO;
-}
 
 bool store_extend_outside(struct store *store, const struct job *job, time_ms until,
                           struct error *error) {
@@ -290,14 +246,17 @@ static bool settle_one(struct store *store, struct outcome *outcome, struct erro
     return true;
 }
 
+/* Each in the name of the worker that has the lock. */
 static bool settle_all(struct store *store, struct outcome *outcomes, struct error **refused,
                        time_ms now, struct error *error) {
     size_t at = 0;
     if (!work_settle_bulk(store, outcomes, error))
         return false;
-    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, at++)
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, at++) {
+        store->self.id = outcome->job->owner;
         if (!settle_one(store, outcome, refused ? refused[at] : NULL, now, error))
             return false;
+    }
     return work_settle_end(store, error);
 }
 

@@ -29,8 +29,8 @@ static bool goes_back_with_others(const struct store *store, const struct outcom
 static bool goes_with_others(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return (outcome->kind == OUTCOME_SUCCESS || goes_back_with_others(store, outcome)) &&
-           !outcome->refused && job->owner == store->self.id && !outcome->unit && !job->crashes &&
-           !job->suspect;
+           !outcome->refused && (store->self.remote || job->owner == store->self.id) &&
+           !outcome->unit && !job->crashes && !job->suspect;
 }
 
 enum way settle_way(const struct store *store, const struct outcome *outcome, bool others) {
