@@ -77,8 +77,8 @@ function Engine:fetch(what)
   return self.core:fetch(options.value(what, "the options", "object"))
 end
 
---- Takes back what a worker outside has done, in one transaction. What moves an instance of a
---- process is written by itself.
+--- Takes back what a worker outside has done, in one transaction. What moves instances of
+--- processes is written before that.
 ---@param what moonshift.settle_options
 ---@return moonshift.settled? settled verdicts, and the jobs of `fetch`; nil on failure
 ---@return string? message of a failure

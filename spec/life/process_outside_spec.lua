@@ -140,6 +140,73 @@ describe("a worker that holds external tasks", function()
     return id, fetch(TURNS // 2)
   end
 
+  -- Commits in the log, which has been written from its beginning.
+  local function commits()
+    local log = assert(process.read(place.store .. "-wal"))
+    local size = 24 + string.unpack(">I4", log, 9)
+    local count = 0
+    for at = 33, #log, size do
+      local same = log:sub(at + 8, at + 15) == log:sub(17, 24)
+      count = count + (same and string.unpack(">I4", log, at + 4) > 0 and 1 or 0)
+    end
+    return count
+  end
+
+  -- Behind the task comes a script that refuses one value.
+  local SINGLE = model(external("x", "pack")
+    .. '<scriptTask id="y" scriptFormat="lua"><script>if job.variables.v == 7 then '
+    .. 'error("no seven", 0) end</script></scriptTask>' .. flow("x", "y") .. flow("y", "after"))
+
+  local function start_many(count)
+    local ids = {}
+    for i = 1, count do
+      ids[i] = assert(engine:start("p", { variables = { n = i } }))
+    end
+    return ids
+  end
+
+  it("of many instances hands them back in one transaction #file", function()
+    open((SINGLE:gsub('<sequenceFlow id="x_after"[^>]*>', "")))
+    local ids = start_many(20)
+    local jobs = fetch(20)
+    local before = commits()
+    assert.same({ done = 20 }, hand(jobs, "complete", { variables = { v = 1 } }))
+    local count = commits() - before
+    assert.truthy(count > 0 and count <= 4, count .. " commits for 20 tasks")
+    for _, id in ipairs(ids) do
+      assert.equal("after", at(id))
+    end
+    check()
+  end)
+
+  it("of many instances hears of each what came of it", function()
+    open((SINGLE:gsub('<sequenceFlow id="x_after"[^>]*>', "")))
+    local ids = start_many(20)
+    local outcomes = {}
+    for i, job in ipairs(fetch(20)) do
+      outcomes[i] = { id = job.id, token = job.token, outcome = "complete",
+        variables = { v = i }, create = { { handler = "topic/else", payload = i } } }
+    end
+    outcomes[3].token = 1
+    outcomes[21] = outcomes[5]
+    assert(engine:cancel_instance(ids[9]))
+    local told = assert(engine:settle { outcomes = outcomes }).outcomes
+    for i, one in ipairs(told) do
+      local code = ({ [3] = "conflict", [7] = "failed", [9] = "conflict", [21] = "conflict" })[i]
+      assert.equal(code, one.code, i)
+      if not code then
+        local created = engine:job(one.created[1].id)
+        assert.same({ i, tostring(ids[i]) }, { created.payload, created.root })
+        assert.equal("after", at(ids[i]))
+      end
+    end
+    assert.match("no seven", told[7].message, 1, true)
+    assert.same({ "x", "x" }, { at(ids[3]), at(ids[7]) })
+    outcomes[7].variables.v = 1
+    assert.is_nil(assert(engine:settle { outcomes = { outcomes[7] } }).outcomes[1].code)
+    check()
+  end)
+
   for name, text in pairs(bodies) do
     describe("of a large body of " .. name, function()
       it("loses them all when the instance is cancelled", function()

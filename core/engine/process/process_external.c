@@ -5,6 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SET_MOST = 100 }; /* their lanes are held until the last one has been walked */
+
+/* One on its way. */
+struct external_walk {
+    json_t *command;
+    struct process_walk walk;
+    int64_t lane; /* of its instance; that of its root once it has been read */
+    bool tried;   /* with others */
+    bool over;    /* written, or refused */
+};
+
 /* As a command to its process. NULL: no memory. */
 static json_t *command_of(const struct job *job, const json_t *said) {
     json_t *command =
@@ -73,30 +84,216 @@ static void take_replies(const struct process_walk *walk, struct outcome *outcom
         one->reply = from->reply;
 }
 
+/* To its end, with what the worker has said. */
+static bool walk_whole(struct process_walk *walk, struct engine *engine,
+                       const struct outcome *outcome, struct error *error) {
+    if (!process_walk_run(walk, engine, error))
+        return false;
+    return keep_result(walk, outcome->result, error) && keep_lines(walk, outcome->lines, error) &&
+           keep_created(walk, outcome->created, error);
+}
+
 static enum answer walk_once(struct process_walk *walk, struct engine *engine,
                              struct outcome *outcome, struct error *error) {
-    if (!process_walk_run(walk, engine, error) || !keep_result(walk, outcome->result, error))
+    if (!walk_whole(walk, engine, outcome, error) || !process_walks_end(&walk, 1, engine, error))
         return FAILED;
-    if (!keep_lines(walk, outcome->lines, error) || !keep_created(walk, outcome->created, error))
-        return FAILED;
-    enum answer done = process_walk_end(walk, engine, &outcome->settled, error);
+    enum answer done = process_walk_ended(walk, error);
+    outcome->settled = walk->outcome->settled;
     if (done == YES)
         take_replies(walk, outcome);
     return done;
 }
 
-bool process_external(struct engine *engine, struct outcome *outcome, const json_t *said,
-                      struct error *error) {
-    json_t *command = command_of(outcome->job, said);
-    struct process_walk walk = {.command = command, .job = outcome->job};
-    bool read = command && process_walk_read(&walk, engine, error);
+/* ---- one by one ---- */
+
+/* As far as it has come: what handlers did in a walk before is not repeated. */
+static void settle_alone(struct engine *engine, struct external *one) {
+    struct error error = {0};
+    struct process_walk *walk = &one->walk->walk;
+    bool read = one->walk->command && (walk->walks || process_walk_read(walk, engine, &error));
     enum answer done = read ? NO : FAILED;
-    if (!command)
-        error_no_memory(error);
+    if (!one->walk->command)
+        error_no_memory(&error);
     while (done == NO)
-        done = walk_once(&walk, engine, outcome, error);
+        done = walk_once(walk, engine, one->outcome, &error);
     process_lanes_drop(engine);
-    process_walk_clear(&walk);
-    json_decref(command);
-    return done == YES;
+    if (done == FAILED)
+        *one->refused = error;
+    one->walk->over = true;
+}
+
+/* ---- many ---- */
+
+/* Walks of different instances, in the order of their lanes. */
+struct walk_set {
+    struct engine *engine;
+    struct external **list;
+    size_t count;
+};
+
+static int by_lane(const void *left, const void *right) {
+    const struct external *const *a = left, *const *b = right;
+    return ((*a)->walk->lane > (*b)->walk->lane) - ((*a)->walk->lane < (*b)->walk->lane);
+}
+
+/* Of those that stand at the same place only the first one stays. */
+static void one_of_each(struct walk_set *set) {
+    size_t kept = 0;
+    qsort(set->list, set->count, sizeof(struct external *), by_lane);
+    for (size_t i = 0; i < set->count; i++)
+        if (!kept || set->list[kept - 1]->walk->lane != set->list[i]->walk->lane)
+            set->list[kept++] = set->list[i];
+    set->count = kept;
+}
+
+/* What is wrong with one of them it is told by itself. */
+static bool read_set(struct walk_set *set, struct error *error) {
+    struct store *store = set->engine->store;
+    size_t kept = 0;
+    bool own = false;
+    if (!store_look(store, &own, error))
+        return false;
+    for (size_t i = 0; i < set->count; i++) {
+        struct external_walk *one = set->list[i]->walk;
+        struct error ignored = {0};
+        store_look_on(store);
+        if (!process_walk_read(&one->walk, set->engine, &ignored))
+            continue;
+        one->lane = process_walk_lane(&one->walk, set->engine);
+        set->list[kept++] = set->list[i];
+    }
+    set->count = kept;
+    store_look_end(store, own);
+    one_of_each(set);
+    return true;
+}
+
+/* Takes the lanes that nothing has; the others are waited for when none is held. */
+static bool take_lanes(struct walk_set *set, struct error *error) {
+    struct process_instance *of = calloc(set->count + 1, sizeof *of);
+    size_t kept = 0;
+    if (!of)
+        return error_no_memory(error);
+    for (size_t i = 0; i < set->count; i++)
+        of[i] = process_walk_instance(&set->list[i]->walk->walk);
+    bool done = process_lanes_begin(set->engine, of, set->count, error);
+    for (size_t i = 0; done && i < set->count; i++) {
+        struct process_walk *walk = &set->list[i]->walk->walk;
+        if (!process_lane_held(set->engine, set->list[i]->walk->lane))
+            continue;
+        if (!of[i].rev) { /* it is read again */
+            json_decref(walk->frame);
+            walk->frame = NULL;
+        }
+        set->list[kept++] = set->list[i];
+    }
+    set->count = kept;
+    free(of);
+    return done;
+}
+
+/* Those that fail are over. */
+static void walk_set(struct walk_set *set) {
+    size_t kept = 0;
+    set->engine->ids_ahead = (int)set->count;
+    set->engine->versions = json_object();
+    for (size_t i = 0; i < set->count; i++) {
+        struct external *one = set->list[i];
+        if (walk_whole(&one->walk->walk, set->engine, one->outcome, one->refused))
+            set->list[kept++] = one;
+        else
+            one->walk->over = true;
+    }
+    set->count = kept;
+    set->engine->ids_ahead = 0;
+    json_decref(set->engine->versions);
+    set->engine->versions = NULL;
+}
+
+static bool write_set(struct walk_set *set, struct error *error) {
+    struct process_walk **walks = calloc(set->count + 1, sizeof *walks);
+    if (!walks)
+        return error_no_memory(error);
+    for (size_t i = 0; i < set->count; i++)
+        walks[i] = &set->list[i]->walk->walk;
+    bool done = process_walks_end(walks, set->count, set->engine, error);
+    free(walks);
+    return done;
+}
+
+/* On the disk, but for those before which another change came. */
+static void written(const struct walk_set *set) {
+    for (size_t i = 0; i < set->count; i++) {
+        struct external *one = set->list[i];
+        enum answer done = process_walk_ended(&one->walk->walk, one->refused);
+        one->outcome->settled = one->walk->walk.outcome->settled;
+        if (done == YES)
+            take_replies(&one->walk->walk, one->outcome);
+        one->walk->over = done != NO;
+    }
+}
+
+/* Where a set does not come to its end, each of it goes by itself. */
+static void settle_set(struct walk_set *set) {
+    struct error ignored = {0};
+    if (!read_set(set, &ignored) || set->count < 2 || !take_lanes(set, &ignored))
+        return;
+    walk_set(set);
+    if (set->count && write_set(set, &ignored))
+        written(set);
+    process_lanes_drop(set->engine);
+}
+
+/* ---- all ---- */
+
+static struct external_walk *walk_new(const struct external *one) {
+    struct external_walk *walk = calloc(1, sizeof *walk);
+    if (!walk)
+        return NULL;
+    walk->command = command_of(one->outcome->job, one->said);
+    walk->lane = job_instance_lane(one->outcome->job->instance_id);
+    walk->walk = (struct process_walk){.command = walk->command, .job = one->outcome->job};
+    return walk;
+}
+
+static void walk_free(struct external_walk *walk) {
+    process_walk_clear(&walk->walk);
+    json_decref(walk->command);
+    free(walk);
+}
+
+/* Those that have not been tried together; false: there are not two of them. */
+static bool collect(struct walk_set *set, struct external *list, size_t count) {
+    set->count = 0;
+    for (size_t i = 0; i < count && set->count < SET_MOST; i++)
+        if (list[i].walk && list[i].walk->command && !list[i].walk->tried)
+            set->list[set->count++] = &list[i];
+    return set->count > 1;
+}
+
+static void try_together(struct engine *engine, struct external *list, size_t count) {
+    struct walk_set set = {.engine = engine, .list = calloc(count + 1, sizeof(struct external *))};
+    while (set.list && collect(&set, list, count)) {
+        one_of_each(&set);
+        for (size_t i = 0; i < set.count; i++)
+            set.list[i]->walk->tried = true;
+        settle_set(&set);
+    }
+    free(set.list);
+}
+
+void process_externals(struct engine *engine, struct external *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        list[i].walk = walk_new(&list[i]);
+        if (!list[i].walk)
+            error_no_memory(list[i].refused);
+    }
+    try_together(engine, list, count);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].walk && !list[i].walk->over)
+            settle_alone(engine, &list[i]);
+        if (list[i].walk)
+            walk_free(list[i].walk);
+        list[i].walk = NULL;
+    }
 }

@@ -275,6 +275,10 @@ bool process_lanes_begin(struct engine *engine, struct process_instance *of, siz
     return done;
 }
 
+bool process_lane_held(struct engine *engine, int64_t lane) {
+    return !needs(engine, lane);
+}
+
 bool process_lanes_want(const struct engine *engine) {
     const struct process_lane *one = engine->lanes;
     while (one && one->hold.token)

@@ -36,6 +36,8 @@ enum answer process_lane_reach(struct engine *engine, struct store_reach *reach,
  * that something has. The rev of an instance is 0 then if its frame is another one by now. */
 bool process_lanes_begin(struct engine *engine, struct process_instance *of, size_t count,
                          struct error *error);
+/* True if the engine holds this one. Of a store in memory nothing else has any. */
+bool process_lane_held(struct engine *engine, int64_t lane);
 /* True if a walk has come into one more instance whose lane could not be taken in order. */
 bool process_lanes_want(const struct engine *engine);
 /* Gives back all that are held, and takes them with what is wanted, in the order of their numbers.

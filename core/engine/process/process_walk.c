@@ -332,29 +332,46 @@ static bool is_behind(enum settled settled) {
     return settled == SETTLED_BEHIND || settled == SETTLED_WAITS;
 }
 
-/* The lanes go with the unit, unless it walks again. */
-static bool end_write(struct process_walk *walk, struct engine *engine, struct error *error) {
-    return store_settle_outside(engine->store, walk->outcome, NULL, engine_now(engine), error) &&
-           (is_behind(walk->outcome->settled) || process_lanes_write(engine, error));
+/* The lanes go with the units; of a single one not, if it walks again. */
+static bool end_write(struct process_walk *const *walks, size_t count, struct engine *engine,
+                      struct error *error) {
+    struct outcome *first = walks[0]->outcome;
+    return store_settle_outside(engine->store, first, NULL, engine_now(engine), error) &&
+           ((count == 1 && is_behind(first->settled)) || process_lanes_write(engine, error));
 }
 
-enum answer process_walk_end(struct process_walk *walk, struct engine *engine,
-                             enum settled *settled, struct error *error) {
-    struct outcome *outcome = walk->outcome;
-    const bool contends = outcome->unit->contends;
-    outcome->unit->contends = false; /* the command insists, not the job */
+/* Puts the outcomes into a chain, or takes them out of it. */
+static void chain(struct process_walk *const *walks, size_t count, bool on) {
+    for (size_t i = 0; i < count; i++)
+        walks[i]->outcome->next = on && i + 1 < count ? walks[i + 1]->outcome : NULL;
+}
+
+bool process_walks_end(struct process_walk *const *walks, size_t count, struct engine *engine,
+                       struct error *error) {
+    for (size_t i = 0; i < count; i++) { /* the command insists, not the job */
+        walks[i]->contends = walks[i]->outcome->unit->contends;
+        walks[i]->outcome->unit->contends = false;
+    }
+    chain(walks, count, true);
     bool done = store_begin(engine->store, STORE_COMMAND, error) &&
-                engine_end(engine, end_write(walk, engine, error), error);
-    *settled = outcome->settled;
-    if (done && is_behind(*settled)) {
-        walk->insists = walk->insists || contends || walk->walks >= WALKS_MAX;
+                engine_end(engine, end_write(walks, count, engine, error), error);
+    chain(walks, count, false);
+    if (done && (count > 1 || !is_behind(walks[0]->outcome->settled)))
+        process_lanes_forget(engine);
+    return done;
+}
+
+enum answer process_walk_ended(struct process_walk *walk, struct error *error) {
+    const struct outcome *outcome = walk->outcome;
+    if (is_behind(outcome->settled)) {
+        walk->insists = walk->insists || walk->contends || walk->walks >= WALKS_MAX;
         return NO;
     }
-    if (done)
-        process_lanes_forget(engine);
-    if (done && outcome->kind != OUTCOME_SUCCESS) /* a suspended caller would go on: it waits */
-        done = error_set(error, ERROR_CONFLICT, "%s", outcome->message ? outcome->message : "");
-    return done ? YES : FAILED;
+    if (outcome->kind == OUTCOME_SUCCESS)
+        return YES;
+    /* a suspended caller would go on: it waits */
+    error_set(error, ERROR_CONFLICT, "%s", outcome->message ? outcome->message : "");
+    return FAILED;
 }
 
 bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error) {

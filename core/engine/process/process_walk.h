@@ -23,6 +23,7 @@ struct process_walk {
     struct outcome *outcome;    /* of the last walk, a success with a unit; NULL: none */
     int walks;                  /* that came to an end */
     bool insists;               /* no unit outside of its lanes comes first again */
+    bool contends;              /* private: its unit did so, and did not insist */
     time_ms until;              /* monotonic: then other changes have come first too often */
 };
 
@@ -49,9 +50,12 @@ enum answer process_walk_go(struct process_walk *walk, struct engine *engine, st
  * written. The next walk does not repeat what handlers did. */
 enum answer process_walk_settle(struct process_walk *walk, struct engine *engine, bool alone,
                                 struct error *error);
-/* The same for what a worker outside hands back: settled as the end of its job. */
-enum answer process_walk_end(struct process_walk *walk, struct engine *engine,
-                             enum settled *settled, struct error *error);
+/* The same for what workers outside hand back, each settled as the end of its job: all in one
+ * transaction, which gives the lanes back. What became of each is process_walk_ended's. */
+bool process_walks_end(struct process_walk *const *walks, size_t count, struct engine *engine,
+                       struct error *error);
+/* NO: another change came first, and nothing was written of this one. */
+enum answer process_walk_ended(struct process_walk *walk, struct error *error);
 /* Keeps the message, which nothing waits for yet, in the present transaction. NO: something waits
  * for it by now. */
 enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,

@@ -118,20 +118,30 @@ static bool is_lost(const struct settlement *asked, struct engine *engine,
     return read && gone;
 }
 
-/* What moves an instance is written by itself. Its failure is told of that entry alone. */
-static void walk_one(const struct settlement *asked, struct engine *engine,
-                     struct handed_back *one) {
-    bool walked = process_external(engine, one->outcome, one->said, &one->refused);
-    if (walked ? one->outcome->settled == SETTLED_STALE
-               : one->refused.code == ERROR_NOT_FOUND && is_lost(asked, engine, one))
+static void walked(const struct settlement *asked, struct engine *engine, struct handed_back *one) {
+    if (one->refused.code ? one->refused.code == ERROR_NOT_FOUND && is_lost(asked, engine, one)
+                          : one->outcome->settled == SETTLED_STALE)
         lost(one);
     one->over = true;
 }
 
-static void walk_all(struct settlement *asked, struct engine *engine) {
+/* What moves instances is written first. The failure of one is told of that entry alone. */
+static bool walk_all(struct settlement *asked, struct engine *engine, struct error *error) {
+    struct external *list = calloc(asked->count + 1, sizeof *list);
+    size_t count = 0;
+    if (!list)
+        return error_no_memory(error);
+    for (size_t i = 0; i < asked->count; i++) {
+        struct handed_back *one = &asked->list[i];
+        if (handed_back_walks(one))
+            list[count++] = (struct external){one->outcome, one->said, &one->refused, NULL};
+    }
+    process_externals(engine, list, count);
     for (size_t i = 0; i < asked->count; i++)
         if (handed_back_walks(&asked->list[i]))
-            walk_one(asked, engine, &asked->list[i]);
+            walked(asked, engine, &asked->list[i]);
+    free(list);
+    return true;
 }
 
 static bool note(struct engine *engine, const struct handed_back *one, const struct job *job,
@@ -357,9 +367,9 @@ static bool refuses(const struct settlement *asked) {
 }
 
 static bool read_all(struct settlement *asked, struct engine *engine, struct error *error) {
-    if (!read_question(asked, engine, error) || !make_all(asked, engine, error))
+    if (!read_question(asked, engine, error) || !make_all(asked, engine, error) ||
+        !walk_all(asked, engine, error))
         return false;
-    walk_all(asked, engine);
     return !refuses(asked) || store_seen(engine->store, error);
 }
 

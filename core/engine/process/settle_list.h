@@ -13,10 +13,10 @@ enum { SETTLE_MAX = 1000 }; /* outcomes in one call */
  *   - fail: message, stack, permanent; retries and in (a span) instead of what the definition says;
  *   - error: code, message, variables: a BPMN error of an activity. Another job is dead by it;
  *   - snooze: in;   - extend: lock;   - release.
- * `worker`: only its own locks count. *answer, which is empty before: the text of { outcomes, jobs
- * }: an entry { id, outcome } for each, with `code` and `message` where it was refused and changed
- * nothing; and what `fetch` gave, see engine_fetch. text_clear. What moves an instance is written
- * by itself, all the rest in one transaction, with the fetch. */
+ * `worker`: only its own locks count. *answer, which is empty before: a text with `outcomes` and
+ * `jobs`. An entry of outcomes is { id, outcome }, with `code` and `message` where it was refused
+ * and changed nothing; jobs is what `fetch` gave, see engine_fetch. text_clear. What moves
+ * instances is written first, all the rest in one transaction, with the fetch. */
 bool engine_settle(struct engine *engine, const json_t *question, struct text *answer,
                    struct error *error);
 
