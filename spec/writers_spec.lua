@@ -34,8 +34,8 @@ local writers = {
   locked = with(many, server "turn/set", server "turn/lock_page",
     server "turn/unit_rows"), limited = with(both,
     server "turn/set"),
-  -- On a server a trigger writes it, too.
-  occupancy = { rules "place/occupancy", server "db/statements", server "life/upgrade",
+  -- On a server a trigger writes it; in a file it is a view of `meta`.
+  occupancy = { server "db/statements", server "life/upgrade",
     "core/store/postgres/life/schema.h" },
   lane = { rules "place/places", "core/store/rules/place/places.h", server "turn/set" },
 
@@ -134,7 +134,8 @@ local writers = {
     engine "turn/purge", rules "record/history",
     rules "place/fair_share",
     rules "record/trail", rules "fleet/retire", rules "fleet/rename",
-    rules "fleet/deployment", engine "db/statements" },
+    rules "fleet/deployment", engine "db/statements",
+    rules "place/occupancy" },
 }
 
 -- What is written is decided by store->rules. These read other settings, or hand all of them on:

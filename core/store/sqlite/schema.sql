@@ -11,6 +11,7 @@ INSERT INTO meta(key, value) VALUES
   -- fair_by and turn, where turns began: once tenants or lanes take turns
   -- last_deployment: the newest that was removed, once one was
   -- sweep_from, sweep_to: while tombstones of executors that are gone are searched for between these ids
+  -- waiting/PLACE/STREAM: how many jobs of the stream are in ready, timer or parked (see `occupancy`)
 
 CREATE TABLE deployment(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, loaded INT NOT NULL,
@@ -65,10 +66,6 @@ CREATE TABLE ready(       -- rank = ~priority
   plain INT,              -- 1: nothing in its row decides whether it may be taken; 2: nor has it
                           -- more than a payload, retries and the date of its creation
   PRIMARY KEY(stream, rank, place, id)) WITHOUT ROWID, STRICT;
-CREATE TABLE occupancy(   -- how many jobs of a stream are in ready, timer and parked; shard: the
-  shard INT, stream INT,  -- process of a session on a server; 0: of those that are gone, or a file
-  ready INT NOT NULL DEFAULT 0, timer INT NOT NULL DEFAULT 0, parked INT NOT NULL DEFAULT 0,
-  PRIMARY KEY(shard, stream)) WITHOUT ROWID, STRICT;
 CREATE TABLE timer(       -- future dates, retry delays
   due INT, id INT, stream INT, rank INT, lane INT,
   PRIMARY KEY(due, id)) WITHOUT ROWID, STRICT;
@@ -336,6 +333,14 @@ CREATE VIEW live AS SELECT * FROM job j WHERE
   OR EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id)
   OR EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream
     AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id));
+-- How many jobs of a stream are in each place. On a server it is a table.
+CREATE VIEW occupancy(stream, ready, timer, parked) AS
+  SELECT CAST(substr(key, 15) AS INT), value, 0, 0 FROM meta
+    WHERE key>'waiting/ready/' AND key<'waiting/ready0'
+  UNION ALL SELECT CAST(substr(key, 15) AS INT), 0, value, 0 FROM meta
+    WHERE key>'waiting/timer/' AND key<'waiting/timer0'
+  UNION ALL SELECT CAST(substr(key, 16) AS INT), 0, 0, value FROM meta
+    WHERE key>'waiting/parked/' AND key<'waiting/parked0';
 -- Those that count against a limit of a backlog.
 CREATE VIEW counted AS SELECT id, stream, lane, retries FROM live
   UNION ALL SELECT j.id, j.stream, j.lane, j.retries FROM intake i

@@ -68,15 +68,17 @@ CREATE UNIQUE INDEX api_token_name ON api_token(name) WHERE revoked IS NULL;
 CREATE INDEX past_ended ON past(ended);
 
 -- How many jobs of each stream are where.
-CREATE TABLE occupancy(
-  shard INT, stream INT,
-  ready INT NOT NULL DEFAULT 0, timer INT NOT NULL DEFAULT 0, parked INT NOT NULL DEFAULT 0,
-  PRIMARY KEY(shard, stream)) WITHOUT ROWID, STRICT;
-INSERT INTO occupancy(shard, stream, ready, timer, parked)
-  SELECT 0, stream, sum(ready), sum(timer), sum(parked) FROM
-  (SELECT stream, count(*) AS ready, 0 AS timer, 0 AS parked FROM ready GROUP BY stream
-  UNION ALL SELECT stream, 0, count(*), 0 FROM timer GROUP BY stream
-  UNION ALL SELECT stream, 0, 0, count(*) FROM parked GROUP BY stream) GROUP BY stream;
+INSERT INTO meta(key, value)
+  SELECT 'waiting/ready/' || stream, count(*) FROM ready GROUP BY stream
+  UNION ALL SELECT 'waiting/timer/' || stream, count(*) FROM timer GROUP BY stream
+  UNION ALL SELECT 'waiting/parked/' || stream, count(*) FROM parked GROUP BY stream;
+CREATE VIEW occupancy(stream, ready, timer, parked) AS
+  SELECT CAST(substr(key, 15) AS INT), value, 0, 0 FROM meta
+    WHERE key>'waiting/ready/' AND key<'waiting/ready0'
+  UNION ALL SELECT CAST(substr(key, 15) AS INT), 0, value, 0 FROM meta
+    WHERE key>'waiting/timer/' AND key<'waiting/timer0'
+  UNION ALL SELECT CAST(substr(key, 16) AS INT), 0, 0, value FROM meta
+    WHERE key>'waiting/parked/' AND key<'waiting/parked0';
 
 -- What need not be read again of folders.
 CREATE TABLE folder_mark(mark TEXT PRIMARY KEY, deployment INT NOT NULL) WITHOUT ROWID, STRICT;

@@ -165,7 +165,9 @@ static void in_two_places(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){0}, NOW);
     EXPECT(write_rows(c, "INSERT INTO timer(due, id, stream, rank, lane)"
                          " SELECT 1, id, stream, rank, lane FROM ready"));
-    EXPECT(c->store->engine->sets || write_rows(c, "UPDATE occupancy SET timer=1"));
+    EXPECT(c->store->engine->sets || write_rows(c, "INSERT INTO meta(key, value)"
+                                                   " SELECT 'waiting/timer/'||stream, 1"
+                                                   " FROM timer"));
     EXPECT(misplaced(c) == id && aside(c, id, NULL) && misplaced(c) == 0);
     EXPECT(rows(c, "ready") == 0 && rows(c, "timer") == 0);
 }

@@ -25,10 +25,11 @@ static const struct {
 
 /* What the rules' statements need of a server, and notes: a text under a key. A payload that is no
  * JSON here (a NUL in a text, too deep) is passed over by searches: the function says NULL. No row
- * of an ended job is left behind. */
+ * of an ended job is left behind. What waits is counted in a table. */
 static const char own[] =
     "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
     " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n"
+    "DROP VIEW occupancy;\nCREATE TABLE occupancy(" OCCUPANCY_COLUMNS
     "CREATE TABLE note(key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL);\n"
     "CREATE AGGREGATE json_group_array(text)"
     " (SFUNC=array_append, STYPE=text[], FINALFUNC=array_to_json);\n"

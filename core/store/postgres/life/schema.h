@@ -18,6 +18,13 @@ bool postgres_rights(struct store *store, struct error *error);
 /* May names be looked for in its schema? False: ERROR_CONFIG, by what is there of other roles. */
 bool postgres_trusts(struct store *store, struct error *error);
 
+/* How many jobs of a stream are in each place; shard: the process of a session, or 0: of those that
+ * are gone. */
+#define OCCUPANCY_COLUMNS                                                                          \
+    "shard bigint, stream bigint, ready bigint NOT NULL DEFAULT 0,"                                \
+    " timer bigint NOT NULL DEFAULT 0, parked bigint NOT NULL DEFAULT 0,"                          \
+    " PRIMARY KEY(shard, stream));\n"
+
 /* Each statement that moves jobs counts them (rules/place/occupancy.h), in the row of its session.
  * A session that counted in a row of others would wait for their commits. */
 #define OCCUPANCY_TRIGGER(table, event, word, rows)                                                \

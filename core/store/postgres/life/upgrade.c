@@ -85,9 +85,7 @@ static const char widen_8[] =
 
 /* Jobs are counted as they move; those that are there are counted now. */
 static const char count_8[] =
-    "CREATE TABLE IF NOT EXISTS occupancy(shard bigint, stream bigint,"
-    " ready bigint NOT NULL DEFAULT 0, timer bigint NOT NULL DEFAULT 0,"
-    " parked bigint NOT NULL DEFAULT 0, PRIMARY KEY(shard, stream));\n"
+    "CREATE TABLE IF NOT EXISTS occupancy(" OCCUPANCY_COLUMNS
     "ALTER TABLE occupancy SET (autovacuum_vacuum_scale_factor=0,"
     " autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);\n"
     "INSERT INTO occupancy(shard, stream, ready, timer, parked)"

@@ -55,8 +55,9 @@ bool look_whole(struct store *store, bool whole, struct error *error) {
     return !sql || db_run(&store->db, error, sql, "t", whole ? "on" : "off");
 }
 
+/* Without the counters of the places, which are as many as there are streams. */
 struct row *meta_ask(struct store *store, struct error *error) {
-    return db_query(&store->db, error, "SELECT key, value FROM meta", "");
+    return db_query(&store->db, error, "SELECT key, value FROM meta WHERE key<'waiting/'", "");
 }
 
 bool meta_read(struct store *store, struct error *error) {

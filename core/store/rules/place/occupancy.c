@@ -113,29 +113,36 @@ bool occupancy_released(struct store *store, int64_t from, int64_t to, time_ms n
     return true;
 }
 
-/* ---- the table ---- */
+/* ---- the counters ---- */
 
-static bool stream_begin(struct store *store, const struct occupied_stream *moved,
-                         struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO occupancy(shard, stream, ready, timer, parked)"
-                  " VALUES(0, ?1, ?2, ?3, ?4)",
-                  "iiii", moved->stream, moved->moved[OCCUPIED_READY], moved->moved[OCCUPIED_TIMER],
-                  moved->moved[OCCUPIED_PARKED]);
+/* Each in a row of `meta`, beside what most transactions write there. */
+static const struct {
+    const char *add, *begin;
+} counters[OCCUPIED_PLACES] = {
+    [OCCUPIED_READY] = {"UPDATE meta SET value=value+?2 WHERE key='waiting/ready/'||?1",
+                        "INSERT INTO meta(key, value) VALUES('waiting/ready/'||?1, ?2)"},
+    [OCCUPIED_TIMER] = {"UPDATE meta SET value=value+?2 WHERE key='waiting/timer/'||?1",
+                        "INSERT INTO meta(key, value) VALUES('waiting/timer/'||?1, ?2)"},
+    [OCCUPIED_PARKED] = {"UPDATE meta SET value=value+?2 WHERE key='waiting/parked/'||?1",
+                         "INSERT INTO meta(key, value) VALUES('waiting/parked/'||?1, ?2)"},
+};
+
+/* The row is there but for the first job of a stream in this place. */
+static bool counter_write(struct store *store, enum occupied place, int64_t stream, int64_t jobs,
+                          struct error *error) {
+    return db_run(&store->db, error, counters[place].add, "ii", stream, jobs) &&
+           (db_changes(&store->db) ||
+            db_run(&store->db, error, counters[place].begin, "ii", stream, jobs));
 }
 
 static bool stream_write(struct store *store, const struct occupied_stream *moved,
                          struct error *error) {
-    if (!moved->moved[OCCUPIED_READY] && !moved->moved[OCCUPIED_TIMER] &&
-        !moved->moved[OCCUPIED_PARKED])
-        return true;
-    /* The row is there but for the first job of a stream. */
-    return db_run(&store->db, error,
-                  "UPDATE occupancy SET ready=ready+?2, timer=timer+?3, parked=parked+?4"
-                  " WHERE shard=0 AND stream=?1",
-                  "iiii", moved->stream, moved->moved[OCCUPIED_READY], moved->moved[OCCUPIED_TIMER],
-                  moved->moved[OCCUPIED_PARKED]) &&
-           (db_changes(&store->db) || stream_begin(store, moved, error));
+    bool done = true;
+    for (int place = 0; done && place < OCCUPIED_PLACES; place++)
+        if (moved->moved[place])
+            done = counter_write(store, (enum occupied)place, moved->stream, moved->moved[place],
+                                 error);
+    return done;
 }
 
 static bool occupancy_flush(struct store *store, struct error *error) {

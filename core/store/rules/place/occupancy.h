@@ -1,9 +1,10 @@
 /* occupancy.h - how many jobs of each stream are in `ready`, `timer` and `parked`.
  *
- * To count these tables takes a second where ten million jobs wait. So the table `occupancy` has
- * the numbers, which the transaction that moves jobs writes: whatever happens to it, both are true.
- * The moves of a transaction are added up in memory and written once. On a server triggers count,
- * each session in a row of its own, so that no transaction waits for another one. */
+ * To count these tables takes a second where ten million jobs wait. So `occupancy` has the numbers,
+ * which the transaction that moves jobs writes: whatever happens to it, both are true. In a file it
+ * is a view of rows in `meta`: a commit that hands out ids writes that page anyway. There the moves
+ * of a transaction are added up in memory and written once. On a server it is a table and triggers
+ * count, each session in a row of its own, so that no transaction waits for another one. */
 #ifndef MOONSHIFT_STORE_RULES_PLACE_OCCUPANCY_H
 #define MOONSHIFT_STORE_RULES_PLACE_OCCUPANCY_H
 

@@ -102,8 +102,9 @@ static void locked_by_others(struct contract *c) {
     store_close(other); /* gives them back */
     EXPECT(make(c, 0, (struct job){0}));
     EXPECT(db_execute(&c->store->db,
-                      "DELETE FROM ready WHERE rank=~100; UPDATE occupancy SET ready="
-                      "(SELECT count(*) FROM ready r WHERE r.stream=occupancy.stream)",
+                      "DELETE FROM ready WHERE rank=~100; UPDATE meta SET value=(SELECT count(*)"
+                      " FROM ready r WHERE key='waiting/ready/'||r.stream) WHERE key LIKE"
+                      " 'waiting/ready/%'",
                       &c->error));
     EXPECT(db_execute(&c->store->db, "DELETE FROM job WHERE priority=100", &c->error));
     int64_t before = turn(c, PAGE);
@@ -428,6 +429,33 @@ static void bare_jobs(struct contract *c) {
     EXPECT(bare > 0 && bare + 20 * PAGE < whole);
 }
 
+/* Pages that a creation alone in its transaction writes into the log, and its statements;
+ * INT64_MAX: it went wrong. */
+static int64_t creation(struct contract *c, struct job job, int64_t *ran) {
+    int count = 0, most = 0;
+    sqlite3_db_status(c->store->db.handle, SQLITE_DBSTATUS_CACHE_WRITE, &count, &most, 1);
+    statements(c->store);
+    bool done = create(c, c->store, job, NOW) != 0;
+    *ran = statements(c->store);
+    sqlite3_db_status(c->store->db.handle, SQLITE_DBSTATUS_CACHE_WRITE, &count, &most, 1);
+    return done ? count : INT64_MAX;
+}
+
+/* The row, its place, and `meta`, where the next id and how many wait stand side by side. */
+static void a_creation(struct contract *c) {
+    int64_t ran = 0, pages = INT64_MAX, of_timer = INT64_MAX;
+    EXPECT(make(c, 3, (struct job){0}) && make(c, 3, (struct job){.due = NOW + 1000}));
+    for (int i = 0; i < 10; i++) { /* now and then a page is full */
+        int64_t wrote = creation(c, (struct job){0}, &ran);
+        pages = wrote < pages ? wrote : pages;
+        EXPECT(ran == 6);
+        wrote = creation(c, (struct job){.due = NOW + 1000}, &ran);
+        of_timer = wrote < of_timer ? wrote : of_timer;
+        EXPECT(ran == 6);
+    }
+    EXPECT(pages == 3 && of_timer == 3);
+}
+
 static void a_file(struct contract *c) {
     int64_t few = sorts(c, 10), many = sorts(c, 50);
     EXPECT(few >= 0 && many == few + 1);
@@ -450,6 +478,7 @@ static const struct check checks[] = {
     {"a page of a walk through the log costs the same however deep it is", a_walk},
     {"jobs with no more than a payload cost less than others", bare_jobs},
     {"jobs of a file are sorted only if their priorities are many", a_file},
+    {"a job that is created alone writes three pages", a_creation},
     {"at rest next to no page is kept in memory", a_rest},
 };
 
