@@ -6,7 +6,7 @@
 
 void db_close(struct db *db) {
     for (size_t i = 0; i < db->room; i++)
-        db_forget(db->entries[i].row);
+        db_forget(db, db->entries[i].row);
     free(db->entries);
     if (db->driver)
         db->driver->close(db);
@@ -148,7 +148,7 @@ struct row *db_prepare(struct db *db, const char *sql, const json_t *const *valu
                        struct error *error) {
     struct row *row = db_make(db, sql, false, error);
     if (row && !meets_kept(db, row, sql, error)) {
-        db_forget(row);
+        db_forget(db, row);
         return NULL;
     }
     for (size_t i = 0; row && i < count; i++)
@@ -156,9 +156,9 @@ struct row *db_prepare(struct db *db, const char *sql, const json_t *const *valu
     return row;
 }
 
-void db_forget(struct row *row) {
+void db_forget(struct db *db, struct row *row) {
     if (row)
-        row->driver->forget(row);
+        row->driver->forget(db, row);
     free(row);
 }
 

@@ -36,18 +36,21 @@ struct db_keeps {
     bool (*write)(struct db *db, struct error *error);
 };
 
+enum { DB_SPARE = 8 };
+
 struct db {
     const struct db_driver *driver;
     void *handle;             /* the driver's connection */
     char *name;               /* as the user wrote it, for messages */
     struct db_entry *entries; /* kept statements, a hash table */
     size_t room, count;
-    const char *question; /* what is being asked, for messages; NULL: it goes without a name */
-    time_ms budget;       /* ms that a question may take */
-    int (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
-    time_ms deadline;     /* monotonic end of the present question; 0: none is put */
-    bool patient;         /* a question without one may take any time */
-    bool corrupt;         /* the database itself was met damaged, not what a row says */
+    void *spare[DB_SPARE]; /* the driver's: the statements that were forgotten last, newest first */
+    const char *question;  /* what is being asked, for messages; NULL: it goes without a name */
+    time_ms budget;        /* ms that a question may take */
+    int (*hurried)(void);  /* ends the present question at once when it says so; may be NULL */
+    time_ms deadline;      /* monotonic end of the present question; 0: none is put */
+    bool patient;          /* a question without one may take any time */
+    bool corrupt;          /* the database itself was met damaged, not what a row says */
     /* Written before a statement that names one of the tables; NULL: nothing is kept. */
     const struct db_keeps *keeps;
 };
@@ -59,7 +62,7 @@ struct db_driver {
     /* `keep`: the statement lives as long as the connection. */
     bool (*prepare)(struct db *db, struct row *row, const char *sql, bool keep,
                     struct error *error);
-    void (*forget)(struct row *row);
+    void (*forget)(struct db *db, struct row *row); /* it may serve the next one of this text */
     void (*bind)(struct row *row, const char *kinds, va_list values);
     void (*bind_value)(struct row *row, int at, const json_t *value); /* a number or a text */
     enum answer (*step)(struct db *db, struct row *row, struct error *error);
@@ -107,7 +110,7 @@ struct row *db_query(struct db *db, struct error *error, const char *sql, const 
  * db_forget (NULL is fine). */
 struct row *db_prepare(struct db *db, const char *sql, const json_t *const *values, size_t count,
                        struct error *error);
-void db_forget(struct row *row);
+void db_forget(struct db *db, struct row *row);
 
 /* YES: a row; NO: the end. The statement is reset unless there is a row. FAILED for NULL. */
 enum answer db_step(struct db *db, struct row *row, struct error *error);

@@ -96,7 +96,7 @@ static inline bool contract_operate(struct contract *c, const char *format, ...)
 static inline int64_t contract_number(struct contract *c, const char *sql) {
     struct row *row = db_prepare(&c->store->db, sql, NULL, 0, &c->error);
     int64_t number = row && db_step(&c->store->db, row, &c->error) == YES ? row_int(row, 0) : -1;
-    db_forget(row);
+    db_forget(&c->store->db, row);
     return number;
 }
 

@@ -65,7 +65,8 @@ static void release(struct statement *statement) {
     free(statement);
 }
 
-static void postgres_forget(struct row *row) {
+static void postgres_forget(struct db *db, struct row *row) {
+    (void)db;
     release(statement_of(row));
 }
 

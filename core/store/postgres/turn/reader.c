@@ -38,7 +38,7 @@ static bool is_current(const struct store *store) {
 
 void reader_close(struct store *store) {
     struct reader *reader = reader_of(store);
-    db_forget(reader->imports);
+    db_forget(&reader->db, reader->imports);
     reader->imports = NULL;
     reader->snapshot[0] = 0;
     db_close(&reader->db);
@@ -168,7 +168,7 @@ bool reader_land(struct store *store) {
     }
     session_leave(&reader->session);
     reader->db.deadline = 0;
-    db_forget(reader->imports);
+    db_forget(&reader->db, reader->imports);
     reader->imports = NULL;
     return true;
 }

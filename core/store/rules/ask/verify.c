@@ -206,7 +206,7 @@ static bool verify_say(struct store *store, json_t *found, const struct verify_r
                            : json_string(text);
         json_array_append_new(found, says);
     }
-    db_forget(rows);
+    db_forget(&store->db, rows);
     return step == NO;
 }
 

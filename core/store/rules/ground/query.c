@@ -435,7 +435,7 @@ json_t *query_rows(struct query *query, struct store *store, const char *asked, 
     if (rows && error)
         error->code = ERROR_NONE;
     json_t *array = rows ? query_read_all(query, store, rows, read, error) : NULL;
-    db_forget(rows);
+    db_forget(&store->db, rows);
     look_end(store, own);
     return array;
 }

@@ -10,6 +10,7 @@
 #define QUESTION_BUDGET 5000  /* ms; a question on millions of rows must not go on for ever */
 #define QUESTION_STEPS 10000  /* instructions between two looks at the clock */
 #define CACHE_SMALL (1 << 20) /* bytes of pages that are worth keeping through a pause */
+#define SPARE_MOST 65536      /* bytes of a statement that is worth keeping for the next question */
 #define BUSY_WAIT 5000        /* ms that a question waits for a database in recovery */
 
 void sqlite_pause(void) {
@@ -51,6 +52,8 @@ bool sqlite_configure(struct db *db, struct connection *connection, bool writing
 }
 
 static void sqlite_disconnect(struct db *db) {
+    for (size_t i = 0; i < DB_SPARE; i++)
+        sqlite3_finalize(db->spare[i]);
     sqlite3_close(db->handle);
 }
 
@@ -161,18 +164,47 @@ static bool sqlite_refuse(struct db *db, struct error *error) {
     return db_fail(db, error);
 }
 
+/* From here on every parameter is NULL: what was bound is the caller's, and may go. */
+static void sqlite_unbind(struct row *row) {
+    sqlite3_reset(row->statement);
+    sqlite3_clear_bindings(row->statement);
+    row->used = false;
+}
+
+/* A question by filters takes longer to prepare than to answer, and is mostly asked again. NULL: no
+ * statement of this text is spare. */
+static sqlite3_stmt *sqlite_take_spare(struct db *db, const char *sql) {
+    for (size_t i = 0; i < DB_SPARE; i++) {
+        sqlite3_stmt *spare = db->spare[i];
+        if (!spare || strcmp(sqlite3_sql(spare), sql) != 0)
+            continue;
+        memmove(&db->spare[i], &db->spare[i + 1], (DB_SPARE - i - 1) * sizeof *db->spare);
+        db->spare[DB_SPARE - 1] = NULL;
+        return spare;
+    }
+    return NULL;
+}
+
 static bool sqlite_prepare(struct db *db, struct row *row, const char *sql, bool keep,
                            struct error *error) {
-    sqlite3_stmt *statement = NULL;
-    unsigned flags = keep ? SQLITE_PREPARE_PERSISTENT : 0;
-    if (sqlite3_prepare_v3(db->handle, sql, -1, flags, &statement, NULL) != SQLITE_OK)
+    sqlite3_stmt *statement = keep ? NULL : sqlite_take_spare(db, sql);
+    if (!statement && sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement,
+                                         NULL) != SQLITE_OK)
         return keep ? db_fail(db, error) : sqlite_refuse(db, error);
     row->statement = statement;
     return true;
 }
 
-static void sqlite_forget(struct row *row) {
-    sqlite3_finalize(row->statement);
+/* It is spare from here on, in place of the one that was forgotten first; not if it is large. */
+static void sqlite_forget(struct db *db, struct row *row) {
+    sqlite_unbind(row);
+    if (sqlite3_stmt_status(row->statement, SQLITE_STMTSTATUS_MEMUSED, 0) > SPARE_MOST) {
+        sqlite3_finalize(row->statement);
+        return;
+    }
+    sqlite3_finalize(db->spare[DB_SPARE - 1]);
+    memmove(&db->spare[1], db->spare, (DB_SPARE - 1) * sizeof *db->spare);
+    db->spare[0] = row->statement;
 }
 
 static void sqlite_bind_int(sqlite3_stmt *statement, int at, int64_t value, int64_t null) {
@@ -180,13 +212,6 @@ static void sqlite_bind_int(sqlite3_stmt *statement, int at, int64_t value, int6
         sqlite3_bind_null(statement, at);
     else
         sqlite3_bind_int64(statement, at, value);
-}
-
-/* From here on every parameter is NULL: what was bound is the caller's, and may go. */
-static void sqlite_unbind(struct row *row) {
-    sqlite3_reset(row->statement);
-    sqlite3_clear_bindings(row->statement);
-    row->used = false;
 }
 
 /* SQLite refuses to bind to a statement that stands at a row. */

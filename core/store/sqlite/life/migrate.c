@@ -28,7 +28,7 @@ static enum answer migrate_question(struct store *store, const char *sql, int64_
     enum answer step = db_step(&store->db, row, error);
     if (step == YES)
         *value = row_int(row, 0);
-    db_forget(row);
+    db_forget(&store->db, row);
     return step;
 }
 

@@ -302,7 +302,7 @@ static json_t *plan_of(struct contract *c, const char *name, int64_t parameters)
     json_t *plan = NULL;
     if (row && db_step(&c->store->db, row, &c->error) == YES)
         plan = json_loads(row_text(row, 0), 0, NULL);
-    db_forget(row);
+    db_forget(&c->store->db, row);
     return plan;
 }
 
@@ -318,7 +318,7 @@ static json_t *kept(struct contract *c) {
     json_t *list = NULL;
     if (row && db_step(&c->store->db, row, &c->error) == YES)
         list = json_loads(row_text(row, 0), 0, NULL);
-    db_forget(row);
+    db_forget(&c->store->db, row);
     return list;
 }
 

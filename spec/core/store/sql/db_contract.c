@@ -9,7 +9,8 @@ static bool prepare(struct db *db, struct row *row, const char *sql, bool keep,
     return keep;
 }
 
-static void forget(struct row *row) {
+static void forget(struct db *db, struct row *row) {
+    (void)db;
     (void)row;
 }
 

@@ -111,7 +111,7 @@ static void numbered(struct contract *c) {
                 strcmp(row_text(row, 0), "b") == 0;
     row = db_prepare(&server.db, "SELECT 1 WHERE 5=? AND 'x'=?", given, 2, &c->error);
     bool bare = db_step(&server.db, row, &c->error) == YES;
-    db_forget(row);
+    db_forget(&server.db, row);
     server_close(&server);
     json_decref((json_t *)(uintptr_t)one);
     json_decref((json_t *)(uintptr_t)two);
@@ -309,7 +309,7 @@ static void too_much(struct contract *c) {
     bool fine = db_step(&server.db, db_query(&server.db, &own, much, ""), &own) == FAILED;
     struct row *row = db_prepare(&server.db, much, NULL, 0, &asked);
     fine = fine && db_step(&server.db, row, &asked) == FAILED;
-    db_forget(row);
+    db_forget(&server.db, row);
     server_close(&server);
     EXPECT(fine && own.code == ERROR_FAILED && strstr(own.text, "requested length too large"));
     EXPECT(!strstr(own.text, "filters"));
