@@ -321,7 +321,7 @@ describe("a schedule", function()
     assert.same({ 7, 5, "ready" }, { copy.priority, copy.retries, copy.state })
   end)
 
-  it("that runs at a start is asked for with its words, its definition's or settings", function()
+  it("that runs at a start is asked for with its own word, its definition or settings", function()
     local files = { ["handlers/tick.lua"] = "return function() end\n",
       ["handlers/tock.lua"] = "return { retry = 'R4/PT1M', priority = 6, category = 'night',\n"
         .. "  run = function() end }\n",

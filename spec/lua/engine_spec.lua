@@ -284,6 +284,38 @@ describe("engine", function()
       assert.equal(1, engine:jobs({ state = "ready" }):count())
     end)
 
+    it("ends behind any run, and leaves the rest as it was", function()
+      local calls
+      local handlers = {
+        work = function()
+          calls = calls + 1
+        end,
+        chain = function(job)
+          calls = calls + 1
+          if job.payload.left > 0 then
+            job:enqueue("chain", { left = job.payload.left - 1 }, { lane = job.payload.lane })
+          end
+        end,
+      }
+      for max = 1, 13 do
+        local engine <close> = testing.engine { handlers = handlers }
+        for i = 1, 5 do
+          engine:enqueue("work", {}, { lane = i > 2 and "one" or nil })
+        end
+        engine:enqueue("chain", { left = 3, lane = "two" }, { lane = "two" })
+        engine:enqueue("chain", { left = 2 })
+        calls = 0
+        local run = engine:drain { max = max }
+        assert.equal(math.min(max, 12), calls)
+        assert.same(max >= 12 and { done = 12, failed = 0 } or nil, run)
+        for _, job in ipairs(engine:jobs():list()) do
+          assert.same({ "ready", 3 }, { job.state, job.retries })
+        end
+        assert.same({ done = 12 - math.min(max, 12), failed = 0 }, engine:drain())
+        assert.equal(12, calls)
+      end
+    end)
+
     it("raises for an option that it does not know", function()
       assert.has_error(function()
         testing.engine():drain { mx = 1 }

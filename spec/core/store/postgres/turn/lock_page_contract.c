@@ -236,13 +236,13 @@ static void waits(struct contract *c) {
 
 /* Two jobs of a page that this makes dangerous: one of them begins, and the other one waits. Who
  * asks whether one runs looks for its own row. */
-static void one_dangerous(struct contract *c, const char *sql, const char *row) {
+static void one_dangerous(struct contract *c, int lanes, const char *sql, const char *row) {
     struct acquire all = everything;
     struct job *jobs = NULL, *more_jobs = NULL;
     int count = 0, more_count = 0;
     bool more = false;
     all.want = all.idle = 2 * PAGE;
-    EXPECT(make(c, PAGE, 0) && db_execute(&c->store->db, sql, &c->error));
+    EXPECT(make(c, PAGE, lanes) && db_execute(&c->store->db, sql, &c->error));
     bool took = store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error) &&
                 store_acquire(c->store, &all, NOW, &more_jobs, &more_count, &more, &c->error);
     EXPECT(took);
@@ -254,19 +254,24 @@ static void one_dangerous(struct contract *c, const char *sql, const char *row) 
 
 /* Of a vanished machine. */
 static void suspects(struct contract *c) {
-    one_dangerous(c,
+    one_dangerous(c, 0,
                   "INSERT INTO suspect(job) SELECT id FROM job ORDER BY id LIMIT 2 OFFSET 80;"
                   "UPDATE meta SET value=value+1 WHERE key='executors'",
                   "SELECT count(*) FROM suspect s JOIN locked l ON l.id=s.job AND l.token=s.token");
     EXPECT(ROWS("lock_page") == 1);
 }
 
+#define CRASHED                                                                                    \
+    "UPDATE job SET crashes=1 WHERE id IN (SELECT id FROM job ORDER BY id LIMIT 2 OFFSET 5);"      \
+    "UPDATE ready SET plain=NULL WHERE id IN (SELECT id FROM job WHERE crashes=1)"
+#define CRASHED_LOCKS "SELECT count(*) FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes=1"
+
 static void crashed(struct contract *c) {
-    one_dangerous(c,
-                  "UPDATE job SET crashes=1 WHERE id IN (SELECT id FROM job ORDER BY id LIMIT 2"
-                  " OFFSET 80); UPDATE ready SET plain=NULL WHERE id IN"
-                  " (SELECT id FROM job WHERE crashes=1)",
-                  "SELECT count(*) FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes=1");
+    one_dangerous(c, 0, CRASHED, CRASHED_LOCKS);
+}
+
+static void crashed_in_lanes(struct contract *c) {
+    one_dangerous(c, PAGE, CRASHED, CRASHED_LOCKS);
 }
 
 static const struct check checks[] = {
@@ -282,6 +287,7 @@ static const struct check checks[] = {
     {"it says of which lanes they are", lanes},
     {"a suspect has a lock of its own among those of a page", suspects},
     {"… and so has a job that was running in a crash", crashed},
+    {"… also one of a lane", crashed_in_lanes},
 };
 
 int main(void) {
