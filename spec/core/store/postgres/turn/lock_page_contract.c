@@ -3,7 +3,7 @@
 #include "../../contract.h"
 #include "store/postgres/db/connection.h"
 
-enum { PAGE = 100 };
+enum { PAGE = 100, PAGES_REST = 16 };
 
 /* Creates so many jobs, in one of so many lanes each; 0: in none. */
 static bool make(struct contract *c, int count, int lanes) {
@@ -155,19 +155,46 @@ static void overdue(struct contract *c) {
     job_free_list(jobs);
 }
 
-/* One run of each page goes on. */
+/* One run of each page goes on. The locks of the oldest pages get rows of their own. */
 static void stragglers(struct contract *c) {
     struct job *jobs[2 * LOCK_PAGES];
+    EXPECT(make(c, 2 * LOCK_PAGES * PAGE, 0)); /* a command gives all locks rows of their own */
     for (int i = 0; i < 2 * LOCK_PAGES; i++) {
-        jobs[i] = take(c);
+        jobs[i] = take_page(c);
         EXPECT(jobs[i] && end_all(c, jobs[i], PAGE - 1) == 0);
-        EXPECT(ROWS("lock_page") <= LOCK_PAGES && ROWS("locks") == i + 1);
+        const int spread = i < LOCK_PAGES ? 0 : i + 1 - LOCK_PAGES;
+        EXPECT(ROWS("lock_page") == i + 1 - spread && ROWS("locked") == spread);
+        EXPECT(ROWS("lock_page p WHERE p.token<(SELECT max(token) FROM locked)") == 0);
     }
     for (int i = 0; i < 2 * LOCK_PAGES; i++) {
         EXPECT(end_all(c, nth(jobs[i], PAGE - 1), 1) == 0);
         job_free_list(jobs[i]);
     }
     EXPECT(ROWS("locks") == 0 && ROWS("lock_page") == 0);
+}
+
+/* A turn that writes more of them than there is room for, and is given up once. */
+static void many_pages(struct contract *c) {
+    enum { MANY = 2 * LOCK_PAGES_ROOM, SMALL = 64 };
+    struct acquire all = everything;
+    all.want = SMALL;
+    EXPECT(make(c, MANY * SMALL, 0));
+    for (int round = 0; round < 2; round++) {
+        EXPECT(store_begin(c->store, STORE_TURN, &c->error));
+        for (int i = 0; i < MANY; i++) {
+            struct job *jobs = NULL;
+            int count = 0;
+            bool more = false;
+            EXPECT(store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error));
+            job_free_list(jobs);
+            EXPECT(count == SMALL);
+        }
+        if (round == 0)
+            store_rollback(c->store);
+    }
+    EXPECT(store_commit(c->store, &c->error));
+    EXPECT(ROWS("locks") == MANY * SMALL && ROWS("lock_page") <= LOCK_PAGES);
+    EXPECT(matches(c, "{\"state\":\"locked\"}") == MANY * SMALL);
 }
 
 /* Each says something, so each is settled by itself. */
@@ -181,9 +208,23 @@ static void by_themselves(struct contract *c) {
         EXPECT(settle(c, c->store, job, end, NOW) == SETTLED);
     }
     EXPECT(ROWS("locks") == 0 && ROWS("ended") == PAGE);
-    jobs = take(c);
-    EXPECT(jobs && ROWS("lock_page") == 0); /* a page was of no use */
-    EXPECT(end_all(c, jobs, PAGE) == 0);
+    EXPECT(make(c, (PAGES_REST + 1) * PAGE, 0));
+    for (int i = 0; i <= PAGES_REST; i++) {
+        jobs = take_page(c);
+        EXPECT(jobs &&
+               ROWS("lock_page") == (i == PAGES_REST)); /* a page was of no use for a while */
+        EXPECT(end_all(c, jobs, PAGE) == 0);
+        job_free_list(jobs);
+    }
+}
+
+/* The locks of a program elsewhere end by a date, which a page has not. */
+static void remote(struct contract *c) {
+    EXPECT(make(c, PAGE, 0));
+    c->store->self.remote = true;
+    struct job *jobs = take_page(c);
+    c->store->self.remote = false;
+    EXPECT(jobs && ROWS("lock_page") == 0 && ROWS("locked") == PAGE);
     job_free_list(jobs);
 }
 
@@ -282,8 +323,10 @@ static const struct check checks[] = {
     {"one of them is extended by itself", extension},
     {"those of an executor that is overdue are freed", overdue},
     {"an executor with long runs has few pages", stragglers},
+    {"… also if a turn takes many", many_pages},
     {"a turn of plain jobs waits for the server four times", waits},
     {"runs that are settled by themselves end their locks", by_themselves},
+    {"those of workers elsewhere have rows of their own", remote},
     {"it says of which lanes they are", lanes},
     {"a suspect has a lock of its own among those of a page", suspects},
     {"… and so has a job that was running in a crash", crashed},
