@@ -65,6 +65,15 @@ local MODELS = {
     throw "back" { undo = true }, step "behind" { run = "note" }]],
   nested = [[each "one" { times = N, parallel = true, task "first" {},
       each "two" { times = N, parallel = true, task "look" {} } }, step "behind" { run = "note" }]],
+  one_by_one = [[step "work" { run = "alone", async = true, each = { times = N } },
+    step "behind" { run = "note" }]],
+  watched = [[each "one" { times = N, parallel = true,
+      wait "ready" { when = "${ready > loopCounter}" } }, step "behind" { run = "note" }]],
+  on_delete = [[sub "all" { within = { "PT1H", step "late" { run = "note" } },
+      task "look" { each = MANY, on_delete = "left" } }, step "behind" { run = "note" }]],
+  output = [[sub "all" { within = { "PT1H", step "late" { run = "note" } },
+      task "look" { each = MANY, output = { left = "${left + 1}" } } },
+    step "behind" { run = "note" }]],
   remembered = [[step "work" { run = "count", async = true, undo = "unbook", each = MANY },
     throw "back" { undo = true }, step "behind" { run = "note" }]],
 }
@@ -88,6 +97,10 @@ local FILES = {
     end]],
   ["handlers/unbook.lua"] = [[return function(job)
       job.variables.unbooked = (job.variables.unbooked or 0) + 1
+    end]],
+  ["handlers/alone.lua"] = [[return function(job)
+      local v, i = job.variables, job.variables.loopCounter
+      v.order = (v.order or 0) == i and i + 1 or "turn " .. i .. " out of order"
     end]],
   ["handlers/fail.lua"] = "return function() error 'failed' end",
   ["handlers/throw.lua"] = [[return function(job)
@@ -352,6 +365,34 @@ describe("a body of many turns", function()
     -- on_end of the one that ended, on_delete and on_end of the others
     assert.same({ 1 + 2 * (N - 1), 0 }, { found.variables.left, engine:tasks():count() })
     assert.truthy(math.type(found.variables.last) == "integer")
+  end)
+
+  for _, key in ipairs { "on_delete", "output" } do
+    it("walks each turn that has but this as it is interrupted: " .. key, function()
+      local id = start(key, { left = 0 })
+      engine:advance "PT2H"
+      engine:drain()
+      local found = engine:instance(id)
+      assert.same({ "completed", true, N }, { found.state, found.variables.late,
+        found.variables.left })
+    end)
+  end
+
+  it("has its turns one by one where it says so", function()
+    local id = start "one_by_one"
+    assert.equal(1, engine:jobs():count())
+    assert.same({ done = N, failed = 0 }, engine:drain())
+    assert.same({ "completed", N }, { (state(id)), engine:instance(id).variables.order })
+  end)
+
+  it("has turns that wait for a condition on what is written around them", function()
+    local id = start("watched", { ready = 0 })
+    assert.equal(N, #engine:instance(id).at)
+    for _, ready in ipairs { 10, N } do
+      assert(engine:set_variables(id, { ready = ready }))
+      assert.equal(N - ready, #(engine:instance(id).at or {}))
+    end
+    assert.same({ "completed", true }, { state(id) })
   end)
 
   it("walks them when its instance is cancelled", function()

@@ -178,6 +178,18 @@ describe("an instance of a process", function()
     assert.equal(0, engine:log({ handler = "process/count/s1", outcome = "failed" }):count())
   end)
 
+  it("is walked by jobs beside each other that are taken as one page", function()
+    local ids = {}
+    for i = 1, 5 do
+      ids[i] = start "count"
+    end
+    assert.same({ done = 100, failed = 0 }, engine:drain())
+    for _, id in ipairs(ids) do
+      assert.equal(20, past(id).variables.n)
+    end
+    assert.equal(100, engine:log({ outcome = "successful" }):count())
+  end)
+
   it("shows the types that came with its variables", function()
     local id = start("late", { variables = { due = "2026-01-01" }, types = { due = "Date" } })
     assert.same({ due = "Date" }, engine:instance(id).types)
