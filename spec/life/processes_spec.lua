@@ -41,6 +41,9 @@ local files = {
       list[i] = { step("s" .. i) { run = "count", async = true, exclusive = false } }
     end
     return { parallel(list), step "last" { run = "note" } }]],
+  ["processes/stir.lua"] = WORDS .. [[return {
+    step "stir" { run = "stir", async = true, exclusive = false } }]],
+  ["handlers/stir.lua"] = "return function() end",
   ["handlers/reserve.lua"] = "return function(job) return job.variables.amount * 2 end",
   ["handlers/note.lua"] = [[return function(job)
     job.variables.seen = (job.variables.seen or "") .. job.activity .. " "
@@ -189,6 +192,25 @@ describe("an instance of a process", function()
     end
     assert.equal(100, engine:log({ outcome = "successful" }):count())
   end)
+
+  -- It has moved on while its handler ran: the job walks again, and calls nothing twice.
+  for _, way in ipairs { "turn", "drain" } do
+    it("keeps what a handler has done where its job was behind: " .. way, function()
+      local store, calls = "sqlite:" .. folder .. "/jobs.db", 0
+      local other <close> = testing.engine { scripts = folder, store = store }
+      local id = assert(other:start "stir")
+      local own <close> = testing.engine { scripts = folder, store = store, handlers = {
+        stir = function(job)
+          calls = calls + 1
+          job.variables.calls = calls
+          assert(other:set_variables(id, { written = calls }))
+        end } }
+      assert.equal(1, own[way](own).done)
+      local found = own:instance(id)
+      assert.same({ "completed", 1, 1 }, { found.state, found.variables.calls,
+        found.variables.written })
+    end)
+  end
 
   it("shows the types that came with its variables", function()
     local id = start("late", { variables = { due = "2026-01-01" }, types = { due = "Date" } })

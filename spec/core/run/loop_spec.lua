@@ -37,6 +37,11 @@ return function(job)
 end]],
   ["handlers/paced.lua"] = [[
 return { rate = "5/PT0.2S", run = function() end }]],
+  ["handlers/spin.lua"] = [[
+return function()
+  local begun = os.clock()
+  while os.clock() - begun < 0.001 do end
+end]],
   ["handlers/daily.lua"] = [[
 return { rate = "1/P1D", run = function() end }]],
   ["handlers/single.lua"] = [[
@@ -327,6 +332,17 @@ describe("the loop", function()
     assert.equal(0, status)
     assert.same({ 0, 12 }, { count("SELECT count(*) FROM live"),
       count("SELECT count(*) FROM ended") })
+  end)
+
+  -- A worker is kept for what a rate lets begin, and free again for the others.
+  it("drains a backlog beside what a rate holds back, with one worker", function()
+    enqueue("spin", "--count", "600")
+    enqueue("paced", "--count", "12")
+    enqueue("spin", "--count", "300")
+    pid = process.start(log, "run", folder, "--store", "sqlite:" .. store, "--workers", "1")
+    process.await("the end of all", 60, function()
+      return count("SELECT count(*) FROM ended") == 912
+    end)
   end)
 
   it("drains what a limit holds back while another executor runs", function()
