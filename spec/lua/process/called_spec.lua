@@ -1,5 +1,6 @@
 local driver = require "spec.lua.process.driver"
 local graphs = require "spec.lua.process.graphs"
+local rules = require "moonshift.rules"
 
 local function caller(call, more)
   call.process = call.process or "q"
@@ -130,5 +131,94 @@ describe("a called process", function()
       { "s -> c -> e" }), called() }
     d:start("p", { x = "outer" })
     assert.same({ x = "inner" }, d:variables(2))
+  end)
+
+  it("gets null for what is not there, and gives back to the call's own variables", function()
+    local d = driver.new { caller { into = { { from = "none", to = "b" } },
+      back = { { all = true, ["local"] = true }, { from = "none", to = "c" } } }, called() }
+    local id = d:start("p", { a = 3 })
+    assert.same({ b = rules.null }, d:variables(2))
+    d:complete("u", { x = 9 })
+    assert.same({ a = 3, c = rules.null }, d:variables(id))
+  end)
+
+  it("keeps its variables whatever a mapping does with them, which may give nothing", function()
+    local d = driver.new { caller { into = { { all = true } }, mapping = { call = function(job)
+      job.called.list[1] = "changed"
+      return rules.null
+    end } }, called() }
+    local id = d:start("p", { list = rules.array { "as it was" } })
+    assert.same({ list = { "as it was" } }, d:variables(2))
+    d:complete("u")
+    assert.same({ "completed", "completed" }, { d:ended(2), d:ended(id) })
+    assert.same({ list = { "as it was" } }, d:variables(2))
+  end)
+
+  it("has a key that is a text", function()
+    local d = driver.new { caller { process = "${key}" }, called() }
+    local _, message = pcall(d.start, d, "p", { key = 7 })
+    assert.equal("c: the called process is 7 (expected its key)", message)
+  end)
+
+  it("resumes the turn that has called it", function()
+    local g = caller { back = { { from = "x", to = "x", ["local"] = true } } }
+    g.nodes.c.multi = { parallel = true, count = 3 }
+    g.nodes.c.output = { { name = "last", value = "${loopCounter}" } }
+    local d = driver.new { g, called() }
+    local id = d:start("p")
+    local tasks = { table.unpack(d.tasks) }
+    for _, turn in ipairs { 2, 0, 1 } do
+      local task = tasks[turn + 1]
+      d:command { kind = "complete", instance = task.instance, token = task.token }
+      assert.equal(turn, d:variables(id).last)
+    end
+    assert.equal("completed", d:ended(id))
+  end)
+
+  it("does not end while its caller is suspended", function()
+    local d = driver.new { caller {}, called() }
+    local id = d:start("p")
+    d.instances[id].held = true
+    local fine, message = pcall(d.complete, d, "u")
+    assert.is_false(fine)
+    assert.equal("instance 1, which has called, is suspended", message)
+    d.instances[id].held = nil
+    d:complete("u")
+    assert.equal("completed", d:ended(id))
+  end)
+
+  it("leaves nothing of the call behind in its caller", function()
+    local g = graphs.make("p", { c = { kind = "call", call = { process = "q" } }, v = "user",
+      g = "parallel", b = { kind = "boundary", attached = "c", event = { kind = "timer",
+        timer = { kind = "duration", text = "PT1M" } } } },
+      { "s -> g -> c -> e", "g -> v -> e", "b -> e" })
+    local d = driver.new { g, called() }
+    local id = d:start("p")
+    assert.equal(1, #d.jobs)
+    d:command { kind = "cancel", instance = 2 }
+    assert.same({ 0, "v" }, { #d.jobs, d:at(id) })
+    assert.equal(1, select(2, d:history(id)).c)
+  end)
+
+  it("goes with its caller as the command says", function()
+    local heard = 0
+    local q = graphs.make("q", { u = "user" }, { "s -> u -> e" }, { listeners = { ["end"] = { {
+      call = function()
+        heard = heard + 1
+      end } } } })
+    for how, given in pairs { cancelled = { kind = "cancel", reason = "enough" },
+      terminated = { kind = "cancel" } } do
+      local d = driver.new { caller {}, q }
+      given.instance = d:start("p")
+      d:command(given)
+      assert.equal(how, d:ended(2))
+    end
+    assert.equal(2, heard)
+    local d = driver.new { caller {}, q }
+    d:command { kind = "modify", instance = d:start("p"), operations = { { cancel = "c" } } }
+    assert.equal("cancelled", d:ended(2))
+    d = driver.new { caller {}, q }
+    d:command { kind = "cancel", instance = d:start("p"), skip_called = true }
+    assert.same({ 3, "u" }, { heard, d:at(2) })
   end)
 end)
