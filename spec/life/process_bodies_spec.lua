@@ -23,6 +23,10 @@ local MODELS = {
     step "behind" { run = "note" }]],
   calls = [[call "below" { with = { "loopCounter" }, each = MANY },
     step "behind" { run = "note" }]],
+  asking = [[call "below" { process = "asks", each = MANY }, step "behind" { run = "note" }]],
+  asking_inside = [[each "one" { times = N, parallel = true, call "below" { process = "asks",
+      within = { "PT1H", step "late" { run = "note" } } } }, step "behind" { run = "note" }]],
+  asks = [[task "look" {}]],
   below = [[step "work" { run = "count", async = true }, task "look" {}]],
   messages = [[receive "come" { message = "come", key = "${loopCounter}", each = MANY },
     step "behind" { run = "note" }]],
@@ -270,6 +274,31 @@ describe("a body of many turns", function()
     engine:drain()
     assert.same({ "completed", true }, { state(id) })
   end)
+
+  -- Such a turn counts as one that has ended, and leaves nothing that would move it again.
+  for key, timers in pairs { asking = 0, asking_inside = 1 } do
+    it("goes on without the turns whose called instances are cancelled: " .. key, function()
+      local id = start(key)
+      assert.same({ N, timers * N }, { engine:tasks():count(), engine:jobs():count() })
+      for i, row in ipairs(engine:instances({ parent = id }):list()) do
+        if i % 2 == 0 then
+          assert(engine:cancel_instance(row.id, { reason = "fraud" }))
+        end
+      end
+      assert.same({ N // 2, timers * N // 2 }, { engine:tasks():count(), engine:jobs():count() })
+      assert(engine:suspend_instance(id))
+      local left = engine:instances({ parent = id }):list()[1].id
+      assert.equal("conflict", (select(3, engine:cancel_instance(left))))
+      assert(engine:activate_instance(id))
+      for _, task in ipairs(engine:tasks():list()) do
+        assert(engine:complete(task.id))
+      end
+      engine:drain()
+      assert.same({ "completed", true }, { state(id) })
+      assert.same({ 0, N }, { engine:jobs():count(),
+        engine:past_instances({ parent = id }):count() })
+    end)
+  end
 
   it("gives a message to the turn that has its key", function()
     local id = start "messages"
