@@ -209,6 +209,7 @@ static bool end_old_session(struct store *store, struct error *error) {
 
 bool postgres_enter_again(struct store *store, struct error *error) {
     const int64_t id = store->self.id;
+    store->self.returned = true;
     return postgres_sign_again(store, error) &&
            (!id || (end_old_session(store, error) && lock_session(store, id, error) &&
                     bell_listen(store, id, error)));

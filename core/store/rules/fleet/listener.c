@@ -1,6 +1,7 @@
 /* listener.c - programs that are told of work of some topics and take none (rules §24). Each has a
  * row among the executors, of a kind of its own, and the proof that it lives. It has no lease, as
  * it has nothing that could be taken from it. */
+#include "store/rules/fleet/listener.h"
 #include "base/json.h"
 #include "store/outside.h"
 #include "store/rules/ground/state.h"
@@ -71,14 +72,31 @@ static bool listener_join(struct store *store, const char *name, const char *top
     return store->engine->entered(store, error);
 }
 
-static bool listener_change(struct store *store, const char *topics, struct error *error) {
+/* Tells others that it lives, and of these topics; NULL: of those as before. In the transaction
+ * that takes programs for dead its session is seen, so that what is written here stands. */
+static bool listener_tell(struct store *store, const char *topics, struct error *error) {
     if (!store_begin(store, STORE_COMMAND, error))
         return false;
+    bool done = db_run(&store->db, error,
+                       "UPDATE executor SET state=?2, topics=coalesce(?3, topics) WHERE id=?1",
+                       "int", store->self.id, (int)EXECUTOR_LIVE, topics);
+    if (done && !db_changes(&store->db))
+        done = error_set(error, ERROR_NOT_FOUND, "store \"%s\": the row of executor %lld is gone",
+                         store->db.name, (long long)store->self.id);
     store->meta.executors++;
-    return unit_end(store, true,
-                    db_run(&store->db, error, "UPDATE executor SET topics=?2 WHERE id=?1", "it",
-                           store->self.id, topics),
-                    error);
+    if (!unit_end(store, true, done, error))
+        return false;
+    store->self.returned = false;
+    return true;
+}
+
+bool listener_look(struct store *store, bool *own, struct error *error) {
+    if (!store_look(store, own, error))
+        return false;
+    if (!store->self.listens || !store->self.returned)
+        return true;
+    store_look_end(store, *own);
+    return listener_tell(store, NULL, error) && store_look(store, own, error);
 }
 
 bool store_listen(struct store *store, const char *name, const json_t *topics, time_ms now,
@@ -86,7 +104,7 @@ bool store_listen(struct store *store, const char *name, const json_t *topics, t
     char *text = json_write(topics, NULL);
     bool done = text || error_no_memory(error);
     if (done)
-        done = store->self.id ? listener_change(store, text, error)
+        done = store->self.id ? listener_tell(store, text, error)
                               : listener_join(store, name, text, now, error);
     free(text);
     return done;

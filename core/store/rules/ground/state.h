@@ -59,6 +59,7 @@ struct self {
     bool draining;                 /* it takes nothing more */
     bool remote;                   /* a worker outside: its locks end at lease_until */
     bool listens;                  /* it takes nothing: see store_listen */
+    bool returned;                 /* in another session: it may have been taken for dead */
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
 

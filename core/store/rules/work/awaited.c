@@ -1,6 +1,7 @@
 /* awaited.c - what those who wait for jobs of some topics might get, and when (rules §24). */
 #include "base/json.h"
 #include "store/outside.h"
+#include "store/rules/fleet/listener.h"
 #include "store/rules/fleet/remote.h"
 
 enum {
@@ -106,7 +107,7 @@ bool store_awaited(struct store *store, const json_t *topics, time_ms now, json_
                    time_ms *next, struct error *error) {
     struct awaited awaited = {store, topics, json_object(), now, TIME_NEVER};
     bool own = false;
-    bool done = (awaited.found || error_no_memory(error)) && store_look(store, &own, error);
+    bool done = (awaited.found || error_no_memory(error)) && listener_look(store, &own, error);
     if (done) {
         done = look_at_streams(&awaited, error) && look_at_timers(&awaited, error);
         store_look_end(store, own);
