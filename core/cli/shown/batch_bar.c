@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/shown/display.h"
+#include "job/executor_row.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,10 +41,8 @@ static int is_served(struct engine *engine, struct error *error) {
     json_t *rows = engine_ask(engine, ASK_EXECUTORS, NULL, error), *row;
     int served = rows ? 0 : -1;
     size_t i;
-    json_array_foreach(rows, i, row) {
-        const char *state = json_text(row, "state");
-        served = served || (state && strcmp(state, "live") == 0);
-    }
+    json_array_foreach(rows, i, row)
+        served = served || executor_row_is(row, "live");
     json_decref(rows);
     return served;
 }

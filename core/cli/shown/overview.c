@@ -3,6 +3,7 @@
 #include "cli/shown/counts.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
+#include "job/executor_row.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,10 +328,8 @@ static int live_executors(const json_t *stats) {
     size_t i;
     int count = 0;
     const json_t *executor;
-    json_array_foreach(json_object_get(stats, "executors"), i, executor) {
-        const char *state = json_text(executor, "state");
-        count += state && strcmp(state, "gone") != 0;
-    }
+    json_array_foreach(json_object_get(stats, "executors"), i, executor)
+        count += executor_row_runs(executor) && !executor_row_is(executor, "gone");
     return count;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
+#include "job/executor_row.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <string.h>
@@ -57,10 +58,8 @@ void executors_none_say(const struct cli *cli, struct engine *engine) {
     if (!cli->json)
         rows = engine_ask(engine, ASK_EXECUTORS, NULL, NULL);
     bool none = rows != NULL;
-    json_array_foreach(rows, i, row) {
-        const char *state = json_string_value(json_object_get(row, "state"));
-        none = none && state && strcmp(state, "live") != 0 && strcmp(state, "draining") != 0;
-    }
+    json_array_foreach(rows, i, row)
+        none = none && !executor_row_is(row, "live") && !executor_row_is(row, "draining");
     json_decref(rows);
     if (none)
         fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", engine_path(engine));

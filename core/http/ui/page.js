@@ -368,11 +368,11 @@ const screens = {
   async ""() {
     const [stats, causes] = await Promise.all([ask("stats"), perhaps(rows("incidents/causes", { limit: 10 }), [])]);
     remember(stats);
-    counts = { ...counts, jobs: STATES.reduce((sum, one) => sum + stats.jobs[one], 0), incidents: stats.open_incidents, executors: stats.executors.length };
+    counts = { ...counts, jobs: STATES.reduce((sum, one) => sum + stats.jobs[one], 0), incidents: stats.open_incidents, executors: running(stats.executors) };
     const busy = stats.definitions.filter(one => STATES.some(key => one.counts[key]) || one.metrics.successful || one.metrics.failed);
     const last = past[past.length - 1] || { good: 0, bad: 0 };
     return [
-      el("h1", {}, "Overview"), el("p", { class: "sub" }, `${stats.executors.length} executors, ${count(stats.open_incidents)} open incidents`),
+      el("h1", {}, "Overview"), el("p", { class: "sub" }, `${running(stats.executors)} executors, ${count(stats.open_incidents)} open incidents`),
       stats.stalled && el("p", { class: "error" }, plain(stats.stalled)),
       el("div", { class: "tiles" }, STATES.map(one => el("a", { class: "tile " + one, href: "#/jobs?state=" + one, "data-key": "tile-" + one },
         state(one), el("strong", {}, count(stats.jobs[one])),
@@ -677,6 +677,9 @@ function gapList(gaps) {
 }
 
 // Which priorities each executor takes, on one scale.
+// Workers outside stand in the list, but nothing runs in them.
+const running = executors => executors.filter(one => !one.topics).length;
+
 function rangeList(executors) {
   const list = executors.filter(one => one.state !== "gone");
   if (!list.length) return null;
