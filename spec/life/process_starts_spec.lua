@@ -64,6 +64,68 @@ local function tasks()
   return table.concat(found, " ")
 end
 
+describe("what starts a process that the folder has no longer", function()
+  after_each(close)
+
+  local TIMED = WORDS .. [[{ process.start "s" { every = "R/PT1H" }, process.task "t" {} }]]
+
+  -- Loads the folder with these processes, of all that it may have.
+  local function load(...)
+    local has = {}
+    for _, name in ipairs { ... } do
+      has[name] = true
+    end
+    for _, name in ipairs { "timed", "begins", "low", "beside" } do
+      local path = ("%s/processes/%s.lua"):format(folder, name)
+      os.remove(path)
+      if has[name] then
+        local file <close> = assert(io.open(path, "w"))
+        file:write(name == "timed" and TIMED or files["processes/" .. name .. ".lua"])
+      end
+    end
+    assert(engine:reload())
+  end
+
+  -- The starts that wait: jobs of timers, receivers of the message, starts by the condition.
+  local function starts()
+    local told = engine:correlate("M", { all = true }) or {}
+    return { engine:jobs({ handler = "process/timed/s:timer" }):count(), #told,
+      #(engine:conditions { stock = 3 } or {}) }
+  end
+
+  it("ends with its file, and is there again with it", function()
+    open "beside"
+    load("timed", "begins", "low", "beside")
+    assert.same({ 1, 1, 1 }, starts())
+    load "beside"
+    assert.same({ 0, 0, 0 }, starts())
+    load("timed", "begins", "low", "beside")
+    assert.same({ 1, 1, 1 }, starts())
+    load("begins", "low", "beside")
+    load "beside"
+    load("timed", "begins", "low", "beside")
+    assert.same({ 1, 1, 1 }, starts())
+    engine:advance "PT90M"
+    engine:drain()
+    assert.equal(1, engine:instances({ process = "timed" }):count())
+  end)
+
+  it("leaves what runs, and what is started by hand", function()
+    open "beside"
+    load("timed", "beside")
+    engine:advance "PT1H"
+    engine:drain()
+    load "beside"
+    engine:advance "PT5H"
+    engine:drain()
+    assert.equal("t", tasks())
+    assert(engine:start("timed"))
+    assert.equal("t t", tasks())
+    assert(engine:complete(engine:tasks():list()[1].id))
+    assert.equal(1, engine:instances({ process = "timed" }):count())
+  end)
+end)
+
 describe("a condition that starts a process", function()
   after_each(close)
 

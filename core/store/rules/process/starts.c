@@ -15,8 +15,7 @@ static const char *start_text_of(const json_t *object, const char *key) {
     return text ? text : "";
 }
 
-/* What the version before has declared: { timers, … }. A new reference, or NULL. */
-static json_t *kept_of(struct store *store, int64_t version) {
+json_t *starts_kept(struct store *store, int64_t version) {
     struct row *row = db_query(&store->db, NULL,
                                "SELECT properties FROM process_version WHERE id=?1", "i", version);
     if (db_step(&store->db, row, NULL) != YES)
@@ -177,9 +176,29 @@ static bool events_create(struct store *store, const struct starts *starts, time
     return true;
 }
 
+/* ---- whether a version has them ---- */
+
+static bool has_starts(const json_t *process) {
+    return json_array_size(json_object_get(process, "timers")) ||
+           json_array_size(json_object_get(process, "events"));
+}
+
+bool starts_lack(struct store *store, const json_t *process, int64_t version) {
+    json_t *kept = has_starts(process) ? starts_kept(store, version) : NULL;
+    bool lack = kept && !has_starts(kept);
+    json_decref(kept);
+    return lack;
+}
+
+bool starts_end(struct store *store, const char *key, int64_t version, time_ms now,
+                struct error *error) {
+    const struct starts starts = {.key = key, .from = version};
+    return starts_move(store, &starts, now, error);
+}
+
 bool starts_move(struct store *store, const struct starts *starts, time_ms now,
                  struct error *error) {
-    json_t *kept = starts->from ? kept_of(store, starts->from) : NULL;
+    json_t *kept = starts->from ? starts_kept(store, starts->from) : NULL;
     const json_t *before = json_object_get(kept, "timers");
     bool done = !starts->from || (jobs_move(store, starts, before, now, error) &&
                                   subscriptions_remove(store, 0, starts->from, error));

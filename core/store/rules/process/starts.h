@@ -19,4 +19,12 @@ struct starts {
 bool starts_move(struct store *store, const struct starts *starts, time_ms now,
                  struct error *error);
 
+/* Ends those of a version whose process the folder has no longer. Its instances go on. */
+bool starts_end(struct store *store, const char *key, int64_t version, time_ms now,
+                struct error *error);
+/* True if the process declares some, and the version has been kept without any. */
+bool starts_lack(struct store *store, const json_t *process, int64_t version);
+/* What is kept of a version beside its text: { timers, events, … }. A new reference, or NULL. */
+json_t *starts_kept(struct store *store, int64_t version);
+
 #endif

@@ -102,6 +102,26 @@ static bool version_insert(struct store *store, struct declared *declared, int64
                             error);
 }
 
+/* `text` is malloc'ed, and freed here. */
+static bool version_keep(struct store *store, int64_t version, char *text, struct error *error) {
+    bool done =
+        text ? db_run(&store->db, error, "UPDATE process_version SET properties=?2 WHERE id=?1",
+                      "it", version, text)
+             : db_no_memory(&store->db, error);
+    free(text);
+    return done;
+}
+
+/* So that it is seen that they are to begin anew when the process is there again. */
+static bool version_without_starts(struct store *store, int64_t version, struct error *error) {
+    json_t *kept = starts_kept(store, version);
+    json_object_del(kept, "timers");
+    json_object_del(kept, "events");
+    char *text = kept ? json_dumps(kept, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(kept);
+    return version_keep(store, version, text, error);
+}
+
 /* A version whose deployment was removed has its text from this one. */
 static bool version_again(struct store *store, const struct declared *declared, int64_t deployment,
                           struct error *error) {
@@ -132,11 +152,60 @@ static bool version_deploy(struct store *store, const struct store_deployment *d
     enum answer known = declared_find(store, &declared, error);
     if (known == FAILED || (known == NO && !version_insert(store, &declared, id, now, error)))
         return false;
+    const bool lacks = known == YES && starts_lack(store, object, declared.version);
     if ((known == YES && !version_again(store, &declared, id, error)) ||
+        (lacks && !version_keep(store, declared.version, declared_kept(&declared), error)) ||
         !version_move(store, &declared, &before, error))
         return false;
-    const struct starts starts = {declared.key, before, declared.version, id, object, deployment};
-    return before == declared.version || starts_move(store, &starts, now, error);
+    if (before == declared.version && !lacks)
+        return true;
+    const struct starts starts = {declared.key,     before == declared.version ? 0 : before,
+                                  declared.version, id,
+                                  object,           deployment};
+    return starts_move(store, &starts, now, error);
+}
+
+/* ---- processes that the folder has no longer ---- */
+
+static bool is_there(const struct store_deployment *deployment, const char *key) {
+    size_t i;
+    json_t *object;
+    json_array_foreach(deployment->processes, i, object)
+        if (strcmp(json_text(object, "key"), key) == 0)
+            return true;
+    return false;
+}
+
+/* { key: version } of those that may begin by themselves. NULL: it failed. */
+static json_t *versions_gone(struct store *store, const struct store_deployment *deployment,
+                             struct error *error) {
+    json_t *gone = json_object();
+    struct row *rows =
+        db_query(&store->db, error,
+                 "SELECT p.key, p.current FROM process p JOIN process_version v ON v.id=p.current"
+                 " JOIN deployment d ON d.id=v.deployment WHERE d.name=?1"
+                 " AND (v.properties LIKE '%\"timers\"%' OR v.properties LIKE '%\"events\"%')",
+                 "t", deployment->name);
+    enum answer step = rows ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
+        if (!is_there(deployment, row_text(rows, 0)))
+            json_object_set_new(gone, row_text(rows, 0), json_integer(row_int(rows, 1)));
+    if (step == NO)
+        return gone;
+    json_decref(gone);
+    return NULL;
+}
+
+static bool versions_end(struct store *store, const struct store_deployment *deployment,
+                         time_ms now, struct error *error) {
+    json_t *gone = versions_gone(store, deployment, error), *version;
+    const char *key;
+    bool done = gone != NULL;
+    json_object_foreach(gone, key, version)
+        done = done && starts_end(store, key, json_integer_value(version), now, error) &&
+               version_without_starts(store, json_integer_value(version), error);
+    json_decref(gone);
+    return done;
 }
 
 bool versions_deploy(struct store *store, const struct store_deployment *deployment, int64_t id,
@@ -146,7 +215,7 @@ bool versions_deploy(struct store *store, const struct store_deployment *deploym
     json_array_foreach(deployment->processes, i, object)
         if (!version_deploy(store, deployment, object, id, now, error))
             return false;
-    return true;
+    return versions_end(store, deployment, now, error);
 }
 
 bool version_suspend(struct store *store, const char *key, int64_t number, int how,

@@ -11,9 +11,9 @@ enum answer versions_known(struct store *store, const struct store_deployment *d
                            struct error *error);
 /* Makes the versions of a folder current: of each { key, hash, path, kind, tag, properties, timers,
  * events, history_time_to_live }. A text that is known makes no row: `current` goes back to
- * it. Start timers and start events follow; a timer with the same text keeps its date. A timer of a
- * process is { activity, text, spec }, spec the keys of its job; an event { kind, name, key,
- * activity }. */
+ * it. Start timers and start events follow; a timer with the same text keeps its date. Those of a
+ * process that a folder of this name has no longer end. A timer of a process is { activity, text,
+ * spec }, spec the keys of its job; an event { kind, name, key, activity }. */
 bool versions_deploy(struct store *store, const struct store_deployment *deployment, int64_t id,
                      time_ms now, struct error *error);
 
