@@ -104,6 +104,19 @@ describe("a store", function()
     assert.same({ "song" }, process.sql(path, "SELECT name FROM sqlite_master"))
   end)
 
+  it("that was dumped is refused with what it lacks, and taken once that is there", function()
+    assert.equal(0, (verb { "enqueue", "work" }))
+    process.run(("cd %s && sqlite3 jobs.db .dump | sqlite3 copy.db && rm -f jobs.db*"
+      .. " && mv copy.db jobs.db"):format(dir))
+    local status, _, errors = verb { "enqueue", "work" }
+    assert.equal(78, status)
+    assert.truthy(errors:find("as .dump of sqlite3 makes", 1, true), errors)
+    local lacks = errors:match "PRAGMA application_id=%d+; PRAGMA user_version=%d+;"
+    process.run(("sqlite3 %s '%s'"):format(path, lacks))
+    assert.equal(0, (verb { "enqueue", "work" }))
+    assert.same({ "2" }, process.sql(path, "SELECT count(*) FROM job"))
+  end)
+
   it("with overwritten pages fails with 65 and never looks healthy", function()
     assert.equal(0, (verb { "enqueue", "work", "--count", "2000" }))
     process.run("sqlite3 -cmd '.timeout 60000' " .. path .. " 'PRAGMA wal_checkpoint(TRUNCATE)'")

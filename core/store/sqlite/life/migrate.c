@@ -32,7 +32,24 @@ static enum answer migrate_question(struct store *store, const char *sql, int64_
     return step;
 }
 
+/* The text of a store has all of it but what the two pragmas say. */
+static bool is_dumped(struct store *store) {
+    int64_t ours = 0;
+    return migrate_question(store,
+                            "SELECT count(*)=5 FROM sqlite_schema WHERE type='table' AND name IN"
+                            " ('meta', 'stream', 'definition', 'job', 'deployment')",
+                            &ours, NULL) == YES &&
+           ours;
+}
+
 static bool migrate_foreign(struct store *store, struct error *error) {
+    if (is_dumped(store))
+        return error_set(error, ERROR_CONFIG,
+                         "store \"%s\": a copy without its application_id and user_version, as"
+                         " .dump of sqlite3 makes (expected one by \"moonshift backup\" or VACUUM"
+                         " INTO; or say both: PRAGMA application_id=%d; PRAGMA user_version=%d; of"
+                         " a store of this version)",
+                         store->db.name, APPLICATION_ID, sqlite_of(store)->schema);
     struct row *tables = db_query(&store->db, error,
                                   "SELECT name FROM sqlite_schema WHERE type='table'"
                                   " ORDER BY rowid LIMIT 1",
