@@ -145,11 +145,13 @@ static bool foreign_flag(const char *name, struct error *error) {
 /* The flag of the verb that other programs call so; NULL: there is none. */
 static const char *flag_elsewhere(const struct cli_command *command, const char *name) {
     static const char *const names[][2] = {
-        {"-o", "--json"},       {"--output", "--json"},
-        {"--format", "--json"}, {"-f", "--follow"},
-        {"--who", "--as"},      {"--user", "--as"},
-        {"--assignee", "--as"}, {"--candidates", "--candidate"},
-        {"--delay", "--in"},
+        {"-o", "--json"},        {"--output", "--json"},
+        {"--format", "--json"},  {"-f", "--follow"},
+        {"--who", "--as"},       {"--user", "--as"},
+        {"--assignee", "--as"},  {"--candidates", "--candidate"},
+        {"--delay", "--in"},     {"-n", "--limit"},
+        {"--status", "--state"}, {"--status", "--ended"},
+        {"--state", "--ended"},
     };
     struct flag flag;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -15,10 +15,14 @@ static bool state_known(const struct filter *filter, const char *state, struct e
     static const char *const others[][2] = {
         {"failed", "a job that waits for its retry is scheduled, one that has given up is dead;"
                    " the log has the failures: moonshift log --outcome failed"},
+        {"retrying", "a job that waits for its retry is scheduled"},
         {"running", "a job that an executor has taken is locked"},
+        {"active", "a job that an executor has taken is locked"},
         {"pending", "a job that may run is ready, one with a later date is scheduled"},
         {"queued", "a job that may run is ready, one with a later date is scheduled"},
         {"completed", "a job that has ended is in the log: moonshift log --outcome successful"},
+        {"done", "a job that has ended is in the log: moonshift log --outcome successful"},
+        {"ended", "a job that has ended is in the log: moonshift log"},
         {"successful", "a job that has ended is in the log: moonshift log --outcome successful"},
         {"cancelled", "a job that has ended is in the log: moonshift log --outcome cancelled"},
     };

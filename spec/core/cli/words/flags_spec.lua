@@ -30,9 +30,18 @@ describe("flags", function()
   end)
 
   it("of one letter resemble no other one", function()
-    local status, _, errors = program.run { "job", "list", "-n", "5" }
-    assert.equal('2 moonshift: unknown flag "-n" (see moonshift help job list)\n',
+    local status, _, errors = program.run { "job", "list", "-x", "5" }
+    assert.equal('2 moonshift: unknown flag "-x" (see moonshift help job list)\n',
       status .. " " .. errors)
+  end)
+
+  it("that other programs have lead to those of the verb", function()
+    for flag, here in pairs { ["job list -n"] = "--limit", ["job list --status"] = "--state",
+      ["instance list --state"] = "--ended", ["instance list --status"] = "--ended" } do
+      local noun, verb, name = flag:match "^(%S+) (%S+) (%S+)$"
+      local _, _, errors = program.run { noun, verb, name, "5" }
+      assert.equal(('moonshift: unknown flag "%s" (here: %s)\n'):format(name, here), errors)
+    end
   end)
 
   it("for another form of output lead to --json", function()

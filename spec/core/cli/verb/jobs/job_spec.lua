@@ -260,6 +260,11 @@ describe("job", function()
       assert.equal('2 moonshift: filter "state": "failed" is no state (a job that waits for its '
         .. "retry is scheduled, one that has given up is dead; the log has the failures: "
         .. "moonshift log --outcome failed)\n", status .. " " .. errors)
+      for state, part in pairs { done = "--outcome successful", ended = "moonshift log)",
+        retrying = "is scheduled", active = "is locked" } do
+        _, _, errors = place.run("job", "list", "--state", state)
+        assert.truthy(errors:find(part, 1, true), errors)
+      end
     end)
 
     it("refuses an id that is none", function()
