@@ -65,7 +65,7 @@ static const char hold_sql[] =
     " SELECT (SELECT token FROM held), next.token, (SELECT id FROM ids), i.id, i.lane,"            \
     " i.execution, i.place, " WORLD ", " WAITS("i.id") ", " FRAME_COLUMNS ", " TURN_COLUMNS        \
     " FROM here i JOIN process_version v ON v.id=i.version CROSS JOIN next LEFT JOIN body_turn t"  \
-    " ON t.id=(-CAST(i.execution AS BIGINT))>>20 LEFT JOIN body b ON b.id=t.body AND b.closed=0"
+    " ON t.id=(-CAST(i.execution AS BIGINT))>>20"
 
 static const char instance_sql[] =
     REACH("SELECT ?1 AS instance, ?2 AS execution, CAST(NULL AS TEXT) AS place");

@@ -87,9 +87,7 @@ static const char *const questions[] = {
                      " LATERAL (SELECT " FRAME_COLUMNS FRAME_FROM "k.id OFFSET 0) AS f",
     [ASKED_TURNS] = "SELECT t.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id, " EACH
                     " AS instance) AS k CROSS JOIN LATERAL (SELECT " TURN_COLUMNS
-                    " FROM body_turn t CROSS JOIN LATERAL (SELECT id, token, instance, closed"
-                    " FROM body WHERE id=t.body OFFSET 0) AS b WHERE t.id=k.id AND b.closed=0"
-                    " AND b.instance=k.instance OFFSET 0) AS t",
+                    TURN_FROM("k.id", "k.instance") " OFFSET 0) AS t",
     [ASKED_TASKS] = "SELECT t.*, k.at FROM (SELECT " EACH " AS at, " EACH " AS id) AS k CROSS JOIN"
                     " LATERAL (SELECT " TASK_SEEN "id=k.id OFFSET 0) AS t",
     [ASKED_TWINS] = "SELECT t.id, k.at FROM (SELECT " EACH " AS at, " EACH " AS version, " EACH

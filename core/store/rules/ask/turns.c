@@ -57,9 +57,8 @@ bool turn_frame_put(json_t *found, int64_t turn, struct row *row, int from) {
 }
 
 json_t *turn_frame(struct store *store, json_t *found, int64_t turn, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error, "SELECT " TURN_COLUMNS TURN_FROM "?1 AND b.instance=?2", "ii",
-                 turn, (int64_t)json_int(found, "id"));
+    struct row *row = db_query(&store->db, error, "SELECT " TURN_COLUMNS TURN_FROM("?1", "?2"),
+                               "ii", turn, (int64_t)json_int(found, "id"));
     enum answer step = db_step(&store->db, row, error);
     if (step == YES) {
         bool done = turn_frame_put(found, turn, row, 0) || db_no_memory(&store->db, error);

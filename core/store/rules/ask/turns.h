@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_TURNS_H
 #define MOONSHIFT_STORE_RULES_ASK_TURNS_H
 
-#include "store/rules/ground/state.h"
+#include "store/rules/process/turn.h"
 #include <string.h>
 
 /* { turns, ended } of a body, or { gone }: it has none that goes on. */
@@ -11,8 +11,10 @@ json_t *body_ask(struct store *store, int64_t id, struct error *error);
  * the last one on, which is what goes next once it is closed. */
 json_t *body_turns_ask(struct store *store, int64_t id, int64_t below, struct error *error);
 
-#define TURN_COLUMNS "t.rev, t.frame, b.id, b.token"
-#define TURN_FROM " FROM body_turn t JOIN body b ON b.id=t.body AND b.closed=0 WHERE t.id="
+#define TURN_COLUMNS "t.rev, t.frame, " OPEN_BODY("id") ", " OPEN_BODY("token")
+/* Of a turn whose body is open, in this instance. */
+#define TURN_FROM(turn, instance)                                                                  \
+    " FROM body_turn t WHERE t.id=" turn " AND " OPEN_BODY("instance") "=" instance
 /* Puts the frame of the turn, whose columns begin at this one, into what ASK_FRAME says of its
  * instance. That one's own is then the one around. False: no memory. */
 bool turn_frame_put(json_t *found, int64_t turn, struct row *row, int from);

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "store/rules/ground/id_set.h"
 #include "store/rules/ground/state.h"
+#include "store/rules/process/turn.h"
 
 enum { FRAMES_AT_ONCE = 32 };
 
@@ -24,8 +25,8 @@ struct frames_wanted {
 /* The columns of such a row. */
 #define INSTANCE_FRAME "SELECT id, version, rev, parent, frame, key, 0, 0 FROM instance WHERE id"
 #define TURN_FRAME                                                                                 \
-    "SELECT t.id, 0, t.rev, NULL, t.frame, NULL, t.body, b.token FROM body_turn t JOIN body b"     \
-    " ON b.id=t.body AND b.closed=0 WHERE t.id"
+    "SELECT t.id, 0, t.rev, NULL, t.frame, NULL, t.body, " OPEN_BODY(                              \
+        "token") " FROM body_turn t WHERE " OPEN_BODY("closed") "=0 AND t.id"
 
 /* Zero-initialise. */
 struct frame_page {

@@ -31,10 +31,9 @@ enum answer body_turn_rev(struct store *store, int64_t id, int64_t *rev, struct 
     if (ahead && !change)
         return ahead->count ? YES : NO;
     if (!change || store->bodies.closed)
-        found = db_value(&store->db, error, rev,
-                         "SELECT t.rev FROM body_turn t JOIN body b ON b.id=t.body"
-                         " WHERE t.id=?1 AND b.closed=0",
-                         "i", id);
+        found = db_value(
+            &store->db, error, rev,
+            "SELECT t.rev FROM body_turn t WHERE t.id=?1 AND " OPEN_BODY("closed") "=0", "i", id);
     if (change)
         *rev = change->rev;
     return found;

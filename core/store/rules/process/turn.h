@@ -14,6 +14,10 @@
     "(" token ">=0 OR (SELECT ob.closed FROM body ob WHERE ob.id="                                 \
     "(SELECT ot.body FROM body_turn ot WHERE ot.id=(-" token ")>>20))=0)"
 
+/* The body of `body_turn t`, if it is open. A join would leave it to a planner to look through all
+ * bodies for that of a turn. */
+#define OPEN_BODY(column) "(SELECT ob." column " FROM body ob WHERE ob.id=t.body AND ob.closed=0)"
+
 enum { TURNS_AT_ONCE = 200 }; /* that one unit clears */
 
 /* The rev of a turn as the open transaction has it. NO: it has ended, or its body is closed. */

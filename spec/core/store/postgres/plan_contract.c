@@ -361,11 +361,12 @@ static void plans(struct contract *c) {
     EXPECT(command(c) && work(c));
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
-    EXPECT(run(
-        c, "TRUNCATE job, ready, timer, parked, occupancy, locked, lock_page, lane, limited, "
-           "ended, attempt,"
-           " incident, unique_key, line, snooze,"
-           " instance, subscription, user_task, searched, large_value, past, trail, operation"));
+    EXPECT(run(c,
+               "TRUNCATE job, ready, timer, parked, occupancy, locked, lock_page, lane, limited, "
+               "ended, attempt,"
+               " incident, unique_key, line, snooze,"
+               " instance, subscription, user_task, searched, large_value, past, trail, operation,"
+               " body, body_turn"));
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
 }
