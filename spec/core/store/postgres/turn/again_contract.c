@@ -139,11 +139,54 @@ static void in_their_places(struct contract *c) {
     settle_all(c, jobs, OUTCOME_SUCCESS);
 }
 
+/* ---- rows that are read behind the commit ---- */
+
+/* Of jobs with priorities, each of which says its own in its payload. */
+static bool make_prior(struct contract *c, int count) {
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error);
+    for (int i = 0; done && i < count; i++) {
+        char payload[24];
+        const int size = snprintf(payload, sizeof payload, "{\"p\":%d}", i % 7);
+        const struct job job = {
+            .retries = 3, .priority = i % 7, .payload = payload, .payload_size = (size_t)size};
+        done = create(c, c->store, job, NOW) != 0;
+    }
+    return done && store_commit(c->store, &c->error);
+}
+
+/* The ids and the order stay, and each job has its own row. */
+static void read_behind(struct contract *c) {
+    static struct job *list[FEW];
+    static int64_t ids[FEW];
+    struct asked ignored;
+    int count = 0, right = 0;
+    EXPECT(make_prior(c, FEW));
+    struct job *jobs = take(c, FEW, true, &ignored), *next = NULL;
+    for (struct job *job = jobs; job && count < FEW; job = next, count++) {
+        next = job->next;
+        job->next = NULL;
+        list[count] = job;
+        ids[count] = job->id;
+    }
+    EXPECT(count == FEW && list[0]->unread && list[0]->priority > list[count - 1]->priority);
+    EXPECT(store_read_taken(c->store, list, (size_t)count, &c->error));
+    for (int i = 0; i < count; i++) {
+        char payload[24];
+        snprintf(payload, sizeof payload, "{\"p\":%d}", (int)list[i]->priority);
+        right += list[i]->id == ids[i] && !list[i]->unread && list[i]->payload &&
+                 strncmp(list[i]->payload, payload, strlen(payload)) == 0;
+        list[i]->next = i + 1 < count ? list[i + 1] : NULL;
+    }
+    EXPECT(right == count);
+    settle_all(c, list[0], OUTCOME_SUCCESS);
+}
+
 static const struct check checks[] = {
     {"jobs that failed go back and are taken again as a set", failed},
     {"jobs that did not run go back and are taken again as a set", unrun},
     {"jobs of a rate are taken, given back and taken again as a set", paced},
     {"jobs that did not run stand where they stood", in_their_places},
+    {"rows that are read behind the commit come to their jobs in any order", read_behind},
 };
 
 int main(void) {
