@@ -184,7 +184,7 @@ struct unit {
                          again if another unit is first */
     bool alone;  /* one of `unique` is known to be the only one, or else the transaction refuses
                     itself */
-    int64_t rev; /* out: of the frames that it has written */
+    int64_t rev; /* of the frames that it writes; 0: it gets one, and says which */
 };
 
 /* A new unit without anything; NULL: no memory. */

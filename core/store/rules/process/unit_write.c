@@ -248,7 +248,10 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struc
     if (guarded != UNIT_FINE)
         return guarded;
     CRASH_POINT("unit_guarded");
-    outcome->unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
+    if (outcome->job->id)
+        outcome->unit->rev = outcome->job->token;
+    else if (!outcome->unit->rev)
+        outcome->unit->rev = meta_token(store);
     return UNIT_FINE;
 }
 

@@ -4,9 +4,16 @@
 #include "store/rules/work/work.h"
 #include <string.h>
 
+/* The token of a lane that ends with the unit is that of its frames, too: no other unit has it, and
+ * none is drawn. On a server one that took over since may have drawn it again. */
+static int64_t rev_of(const struct store *store, const struct store_entry *entry) {
+    return store->engine->sets ? 0 : entry->holds[0].token;
+}
+
 /* In the open transaction. *behind: nothing was written. */
 static bool write(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                   bool own, bool *behind, time_ms now, struct error *error) {
+    outcome->unit->rev = rev_of(store, entry);
     bool done = work_settle(store, outcome, now, &outcome->settled, error) &&
                 (!own || work_settle_end(store, error));
     *behind = done && outcome->settled == SETTLED_BEHIND;

@@ -247,6 +247,28 @@ static void together(struct contract *c) {
            (int64_t)CROWD * CALLS * 2);
 }
 
+#define NEXT_TOKEN "SELECT value FROM meta WHERE key='next_token'"
+
+/* The frame gets the token of the lane that the command held, so no page is written for another. */
+static void of_lane(struct contract *c) {
+    struct store *store = client(c);
+    struct step begins, moves;
+    const int64_t version = order(c), id = store_reserve_ids(store, 1, &c->error);
+    struct lane_want want = {
+        .hold = {.lane = job_instance_lane(id)}, .instance = id, .now = NOW, .until = NOW + 1000};
+    step_make(&begins, id, version, 0);
+    EXPECT(store_unit(store, &begins.outcome, &begins.entry, NOW, &c->error) == YES);
+    EXPECT(store_lane_hold(store, &want, &c->error) == YES && want.hold.token && want.rev);
+    step_make(&moves, id, version, want.rev);
+    moves.entry.holds[0] = want.hold;
+    const int64_t next = contract_number(c, NEXT_TOKEN);
+    EXPECT(store_unit(store, &moves.outcome, &moves.entry, NOW, &c->error) == YES);
+    store_close(store);
+    EXPECT(contract_number(c, "SELECT rev FROM instance") == want.hold.token);
+    EXPECT(contract_number(c, NEXT_TOKEN) == next && want.hold.token < next);
+    EXPECT(contract_number(c, "SELECT count(*) FROM lane") == 0);
+}
+
 /* Another process asks first, then we do: its letter is written with ours. */
 struct pair {
     struct store *store;
@@ -367,6 +389,7 @@ static const struct check checks[] = {
     {"a unit that is behind is answered so, and the others are written", behind},
     {"a unit that is refused spoils no other one", refused},
     {"a unit that is too large for the tray is written alone", too_large},
+    {"the frame of a command that held a lane has its token", of_lane},
 };
 
 int main(void) {
