@@ -148,11 +148,35 @@ static void told_after_death(struct contract *c) {
     EXPECT(spared && told && reaped.freed == 1);
 }
 
+/* A lane that becomes free shows its next job, and so does one whose job a command takes away. */
+static void told_of_next(struct contract *c) {
+    const struct job one = {.retries = 3, .lane = "lane"};
+    struct store_executor self;
+    struct store *idle = contract_join(c, "idle", NOW, &self);
+    EXPECT(idle && create(c, c->store, one, NOW));
+    struct job *running = take(c, c->store);
+    const int64_t next = create(c, c->store, one, NOW), last = create(c, c->store, one, NOW);
+    const bool none = !take(c, c->store) && !take(c, c->store);
+    const bool parked = running && next && last && stand(c, 0, 2);
+    store_bell_empty(idle);
+    bool ended = parked && settle(c, c->store, cut(&running), (struct outcome){0}, NOW) == SETTLED;
+    const bool freed = ended && rings(idle) && stand(c, 1, 1);
+    store_bell_empty(idle);
+    const bool shown =
+        freed && give_cancel(c->store, IDS(next), NOW, &c->error) && rings(idle) && stand(c, 1, 0);
+    job_free_list(running);
+    store_close(idle);
+    EXPECT(none && parked && ended);
+    EXPECT(freed);
+    EXPECT(shown);
+}
+
 static const struct check checks[] = {
     {"the first job behind a run of this executor stays ready once, then it is parked", once},
     {"behind a run of another executor jobs are parked at once", not_behind_others},
     {"jobs are parked at once where pages go on behind the last job taken", not_with_marks},
     {"others are told when the executor that has spared them dies", told_after_death},
+    {"others are told of the next job of a lane", told_of_next},
     {"the executor looks for such a job when a lane becomes free", looked_for},
 };
 
