@@ -273,6 +273,13 @@ describe("a batch on instances", function()
       { message = "paid" }, engine:jobs {})
     refused('batch "restart": ids is a query of instances (expected one of past instances)',
       "restart", { operations = { { start_before = "c" } } }, engine:instances {})
+    for type, of in pairs { suspend = "jobs", ["delete-jobs"] = "jobs", ["set-due-date"] = "jobs",
+      ["suspend-instances"] = "instances", ["activate-instances"] = "instances" } do
+      refused(('batch "%s": ids is a query of past instances (expected one of %s)'):format(type,
+        of), type, nil, engine:past_instances {})
+    end
+    refused("no ids (a batch needs at least one)", "delete-history", nil,
+      engine:past_instances { process = "none" })
     refused("no ids (a batch needs at least one)", "modify", { operations = TO_C },
       engine:instances { process = "none" })
     assert.equal(0, engine:batches({}):count())
