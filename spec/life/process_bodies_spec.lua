@@ -142,15 +142,19 @@ describe("a body of many turns", function()
     return found.state, found.variables.behind
   end
 
-  -- How often the activity has begun, by the trail.
-  local function begun(id, activity)
+  -- How often the trail tells this of an activity: "s" (it has begun), "c" (it was cancelled).
+  local function told(id, what, activity)
     local count = 0
     for _, row in ipairs(engine:trail({ instance = id }):list()) do
       for _, event in ipairs(row.events) do
-        count = count + (event[1] == "s" and event[3] == activity and 1 or 0)
+        count = count + (event[1] == what and event[3] == activity and 1 or 0)
       end
     end
     return count
+  end
+
+  local function begun(id, activity)
+    return told(id, "s", activity)
   end
 
   for _, key in ipairs { "jobs", "lane" } do
@@ -285,7 +289,8 @@ describe("a body of many turns", function()
           assert(engine:cancel_instance(row.id, { reason = "fraud" }))
         end
       end
-      assert.same({ N // 2, timers * N // 2 }, { engine:tasks():count(), engine:jobs():count() })
+      assert.same({ N // 2, timers * N // 2, N, N // 2 }, { engine:tasks():count(),
+        engine:jobs():count(), begun(id, "below"), told(id, "c", "below") })
       assert(engine:suspend_instance(id))
       local left = engine:instances({ parent = id }):list()[1].id
       assert.equal("conflict", (select(3, engine:cancel_instance(left))))
