@@ -33,6 +33,64 @@ local files = {
   ["handlers/fail.lua"] = 'return function() error("no answer", 0) end',
 }
 
+-- What waits in each way, and what is said of it: "N" is the id of a user task.
+local SENTENCES = {
+  asks = { [[p.task "look" { candidates = { users = "ann, bob", groups = "sales" },
+      due = "PT2H" }]],
+    '"look" waits for its user task N (nobody has it; users ann, bob; groups sales, due '
+      .. "2026-01-01T02:00:00.000Z)" },
+  taken = { 'p.task "look" { assignee = "ann", candidates = { users = "bob" } }',
+    '"look" waits for its user task N (ann)' },
+  message = { 'p.receive "parcel" { message = "came", key = "k-${1 + 1}" }',
+    '"parcel" waits for message "came" with key "k-2"' },
+  keyless = { 'p.receive "parcel" { message = "came" }', '"parcel" waits for message "came"' },
+  signal = { 'p.wait "all" { signal = "go" }', '"all" waits for signal "go"' },
+  trigger = { 'p.receive "go" {}', '"go" waits to be triggered' },
+  condition = { 'p.wait "low" { when = "${stock < 5}" }',
+    '"low" waits for its condition ${stock < 5} (stock is 9)' },
+  own = { [[p.sub "in" { input = { stock = 7 }, on_when = { "${stock < 5}", stop = "x" },
+      p.wait "low" { when = "${stock < 6}" } }]],
+    '"low" waits for its condition ${stock < 6} (stock is 7)' },
+  watched = { 'p.task "look" { input = { stock = 7 }, on_when = { "${stock < 5}", stop = "x" } }',
+    '"look" waits for its user task N (nobody has it), or for the condition of "look.when" '
+      .. "${stock < 5} (stock is 7)" },
+  beside = { [[p.task "look" { on_timeout = { { after = "PT1H", run = "fail", id = "nag" } },
+      within = { "PT2H", stop = "late" }, on_message = { "stop", stop = "x" } }]],
+    '"look" waits for its user task N (nobody has it), or until 2026-01-01T02:00:00.000Z, or for '
+      .. 'message "stop", its timeout "nag" comes at 2026-01-01T01:00:00.000Z' },
+  first = { [[p.first { { p.wait "y" { message = "yes", key = "k" } },
+      { p.wait "z" { after = "PT3H" } } }]],
+    '"y.first" waits for message "yes" with key "k", or until 2026-01-01T03:00:00.000Z' },
+  many = { [[p.parallel "all" { { p.task "a" {} }, { p.task "b" {} }, { p.task "c" {} },
+      { p.task "d" {} }, { p.task "f" {} }, { p.task "g" {} }, { p.pass "done" {} } }]],
+    '"all.join" waits for its other branches: 1 of 7 tokens have arrived, the others are at "a", '
+      .. '"b", "c", "d", "f" and 1 more' },
+  five = { [[p.parallel "all" { { p.task "a" {} }, { p.task "b" {} }, { p.task "c" {} },
+      { p.task "d" {} }, { p.task "f" {} }, { p.pass "done" {} } }]],
+    '"all.join" waits for its other branches: 1 of 6 tokens have arrived, the others are at "a", '
+      .. '"b", "c", "d", "f"' },
+  sixth = { [[p.parallel "all" { { p.pass "a" {} }, { p.pass "b" {} }, { p.pass "c" {} },
+      { p.pass "d" {} }, { p.pass "f" {} }, { p.task "look" {} } }]],
+    '"all.join" waits for its other branches: 5 of 6 tokens have arrived, the sixth is at "look"' },
+  last = { [[p.parallel "all" { { p.pass "a" {} }, { p.pass "b" {} }, { p.pass "c" {} },
+      { p.pass "d" {} }, { p.pass "f" {} }, { p.pass "g" {} }, { p.task "look" {} } }]],
+    '"all.join" waits for its other branches: 6 of 7 tokens have arrived, the last is at "look"' },
+  either = { [[p.parallel "all" { { p.pass "a" {} },
+      { p.parallel "in" { { p.task "b" {} }, { p.task "c" {} } } } }]],
+    '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at "b" '
+      .. 'or "c"' },
+  beside_undo = { [[p.step "book" { run = "fine", undo = "fine" },
+      p.parallel "all" { { p.pass "a" {} }, { p.task "look" {} } }]],
+    '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at "look"',
+    '"book" has ended and may be taken back' },
+  beside_watch = { [[p.parallel "all" { { p.pass "a" {} },
+      { p.task "look" { on_message = { "more", interrupting = false, p.task "b" {} } } } }]],
+    '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at "look"',
+    '"look" waits for its user task N (nobody has it), or for message "more"' },
+  jobs = { [[p.step "call" { run = "fine", async = true, each = { times = 70, parallel = true } }]],
+    '"call": 20 more turns' },
+}
+
 describe("an instance that waits", function()
   local folder, engine
 
@@ -139,6 +197,26 @@ describe("an instance that waits", function()
     assert.matches("has no retries left %(incident %d+, failedJob%): no answer$", why(inner))
     assert(engine:suspend_instance(tostring(inner)))
     assert.equal(text .. ", which is suspended", why(id))
+  end)
+
+  it("says of each what it waits for", function()
+    local all = { ["handlers/fine.lua"] = "return function() end",
+      ["handlers/fail.lua"] = files["handlers/fail.lua"] }
+    for key, one in pairs(SENTENCES) do
+      all[("processes/%s.lua"):format(key)] = 'local p = require "moonshift.process"\nreturn { '
+        .. one[1] .. " }"
+    end
+    process.remove(folder)
+    folder = process.folder(all)
+    engine = testing.engine { scripts = folder }
+    for key, one in pairs(SENTENCES) do
+      local id = assert(engine:start(key, { variables = { stock = 9 } }))
+      local text = why(id):gsub("task %d+ %(", "task N (")
+      for i = 2, #one do
+        assert(("\n" .. text .. "\n"):find("\n" .. one[i] .. "\n", 1, true),
+          ("%s says:\n%s\n%s"):format(key, text, one[i]))
+      end
+    end
   end)
 
   it("is not found, in one clear sentence", function()
