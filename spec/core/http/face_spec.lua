@@ -31,6 +31,7 @@ describe("the network face", function()
 
   it("is ready once the store answers and the executor takes work", function()
     assert.equal('200 {"status":"ready"}', face:ask(head("GET /health/ready")))
+    assert.matches("^404 ", face:ask(head("GET /health/ready/now")))
     process.moonshift("executor", "drain", "--store", "sqlite:" .. folder .. "/moonshift.db", "1")
     process.await("it drains", 60, function()
       return face:ask(head("GET /health/ready")):find("503 .*draining")

@@ -52,6 +52,16 @@ describe("a creation over HTTP", function()
     end
   end)
 
+  it("leaves nothing of many of which one is refused as it is written", function()
+    local answers = asker.ask_all(folder, {
+      post { handler = "work", unique = "u" },
+      post(many(MANY, { handler = "work", unique = "u", on_conflict = "refuse" })), COUNT,
+    })
+    assert.same({ 409, 1 }, { answers[2].status, answers[3].body.count })
+    assert.same({ "1|0" }, process.sql(folder .. "/moonshift.db",
+      "SELECT (SELECT count(*) FROM job), (SELECT count(*) FROM intake)"))
+  end)
+
   it("replaces a job that was there, with the end of many", function()
     local new = { handler = "work", unique = "u", on_conflict = "replace", priority = 9 }
     local key = { ["idempotency-key"] = "replaces" }
