@@ -33,7 +33,7 @@ local files = {
   ["handlers/fail.lua"] = 'return function() error("no answer", 0) end',
 }
 
--- What waits in each way, and what is said of it: "N" is the id of a user task.
+-- What waits in each way, and what is said of it: "N" is the id of a user task or of a job.
 local SENTENCES = {
   asks = { [[p.task "look" { candidates = { users = "ann, bob", groups = "sales" },
       due = "PT2H" }]],
@@ -87,6 +87,8 @@ local SENTENCES = {
       { p.task "look" { on_message = { "more", interrupting = false, p.task "b" {} } } } }]],
     '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at "look"',
     '"look" waits for its user task N (nobody has it), or for message "more"' },
+  turns = { 'p.step "call" { run = "fine", async = true, each = { times = 2, parallel = true } }',
+    '"call", 2 turns: job N is ready, but no executor runs' },
   jobs = { [[p.step "call" { run = "fine", async = true, each = { times = 70, parallel = true } }]],
     '"call": 20 more turns' },
 }
@@ -211,7 +213,7 @@ describe("an instance that waits", function()
     engine = testing.engine { scripts = folder }
     for key, one in pairs(SENTENCES) do
       local id = assert(engine:start(key, { variables = { stock = 9 } }))
-      local text = why(id):gsub("task %d+ %(", "task N (")
+      local text = why(id):gsub("task %d+ %(", "task N ("):gsub("job %d+", "job N")
       for i = 2, #one do
         assert(("\n" .. text .. "\n"):find("\n" .. one[i] .. "\n", 1, true),
           ("%s says:\n%s\n%s"):format(key, text, one[i]))
