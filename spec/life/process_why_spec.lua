@@ -34,8 +34,8 @@ local files = {
     return { require("moonshift.process").call "inner" { process = "two" } }]],
   ["processes/two.lua"] = [[
     local process = require "moonshift.process"
-    return { process.parallel { { process.step "a" { run = "fail", async = true, retry = "R1/PT5M" } },
-      { process.step "b" { run = "fail", async = true, retry = "R1/PT5M" } } } }]],
+    local fails = { run = "fail", async = true, retry = "R1/PT5M" }
+    return { process.parallel { { process.step "a"(fails) }, { process.step "b"(fails) } } }]],
   ["processes/large.lua"] = [[
     return { require("moonshift.process").task "look" { each = { times = 65,
       parallel = true } } }]],
@@ -99,7 +99,8 @@ local SENTENCES = {
   joins = { [[p.each "one" { times = 2, parallel = true,
       p.parallel "all" { { p.pass "a" {} }, { p.task "look" {} } } }]],
     '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at "look"',
-    '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at "look"' },
+    '"all.join" waits for its other branches: 1 of 2 tokens have arrived, the second is at '
+      .. '"look"' },
   undone = { [[p.sub "trip" { p.step "book" { run = "fine" },
         p.handle "own" { undo = true, p.task "ask" {} } }, p.throw "back" { undo = true }]],
     '"back" takes back what has ended', '"trip" is taken back' },

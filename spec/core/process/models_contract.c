@@ -3,6 +3,7 @@
 #include "../store/contract.h"
 #include "engine/engine.h"
 #include "engine/generation.h"
+#include "process/models.h"
 #include <expat.h>
 #include <stdatomic.h>
 
@@ -172,7 +173,20 @@ static void strange(struct contract *c) {
     }
 }
 
+/* What is found in models depends on the settings that this names. */
+static void program(struct contract *c) {
+    char before[MODELS_PROGRAM], after[MODELS_PROGRAM];
+    struct settings other = c->settings;
+    models_program(&c->settings, before);
+    models_program(&other, after);
+    EXPECT(strcmp(before, after) == 0);
+    other.cron = other.cron == CRON_AUTO ? CRON_QUARTZ : CRON_AUTO;
+    models_program(&other, after);
+    EXPECT(strcmp(before, after) != 0);
+}
+
 static const struct check checks[] = {
+    {"models are read anew with another dialect of cron", program},
     {"what was found in models is kept in the store for the next program", kept},
     {"what another program has found, or is of no such shape, is found anew", strange},
     {"models that are the same are not read, and deployed all the same", same},

@@ -294,7 +294,7 @@ static bool deliver(struct site *site, int created) {
 /* One job runs on and so many wait behind it. */
 static bool busy(struct site *site, int waiting) {
     return submit(site, "patient", 1, 1, 0) && loaded(site, 1, 0) &&
-           submit(site, "good", 2, waiting + 1, 0);
+           (!waiting || submit(site, "good", 2, waiting + 1, 0));
 }
 
 static void outcomes_wait_for_more_while_items_wait(struct contract *c) {
@@ -425,18 +425,25 @@ static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
     CLOSE;
 }
 
+/* In each of the queues: plain ones, what must begin at once, and suspects. */
 static void what_lost_its_lock_does_not_begin(struct contract *c) {
     static const enum outcome_kind kinds[] = {OUTCOME_CANCELLED, OUTCOME_RETURNED, OUTCOME_SUCCESS};
-    OPEN(1);
-    struct question question = {.site = &site, .last = 2};
-    EXPECT(busy(&site, 2));
-    client_cut_lost(site.client, true, first_have_lost, &question);
-    struct outcome *list = outcomes(&site, 3);
-    EXPECT(list && list->next && list->next->next);
-    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
-        EXPECT(outcome->kind == kinds[outcome->job->id - 1]);
-    outcome_free_list(list);
-    CLOSE;
+    const struct job waiting[] = {{.handler = "good"},
+                                  {.handler = "good", .begin_by = clock_monotonic() + 2 * LIMIT},
+                                  {.handler = "good", .crashes = 1}};
+    for (int queue = 0; queue < 3; queue++) {
+        OPEN(1);
+        struct question question = {.site = &site, .last = 2};
+        EXPECT(busy(&site, 0) && submit_like(site.client, waiting[queue], 2, 3));
+        client_cut_lost(site.client, true, first_have_lost, &question);
+        EXPECT(question.claims == 3);
+        struct outcome *list = outcomes(&site, 3);
+        EXPECT(list && list->next && list->next->next);
+        for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+            EXPECT(outcome->kind == kinds[outcome->job->id - 1]);
+        outcome_free_list(list);
+        CLOSE;
+    }
 }
 
 static void one_question_is_put_for_all_locks(struct contract *c) {
@@ -524,6 +531,12 @@ static void threads_that_idle_leave_and_others_come(struct contract *c) {
         outcome_free_list(list);
         client_tick(site.client);
     }
+    time_ms until = clock_monotonic() + LIMIT;
+    while (site.pool->threads > 1 && clock_monotonic() < until)
+        client_tick(site.client);
+    for (int i = 0; i < 20; i++)
+        client_tick(site.client);
+    EXPECT(site.pool->threads == 1); /* workers_min */
     c->settings.keep_alive = 5000;
     CLOSE;
 }

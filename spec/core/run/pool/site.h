@@ -101,9 +101,52 @@ static inline bool site_open(struct contract *c, struct site *site, int workers)
     return site->client != NULL;
 }
 
+/* The threads and Lua states that the workers have are those that are counted. */
+static inline bool site_counted(const struct pool *pool) {
+    int threads = 0, lost = 0, stuck = 0;
+    for (int i = 0; i < pool->count; i++) {
+        const struct worker *worker = pool->workers[i];
+        const bool runs = worker->state == WORKER_IDLE || worker->state == WORKER_BUSY;
+        threads += runs && !worker->leaves;
+        stuck += worker->stuck;
+    }
+    for (const struct worker *worker = pool->lost; worker; worker = worker->next)
+        lost++;
+    return threads == pool->threads && lost == pool->lost_count && stuck == pool->unreplaced;
+}
+
+static inline bool site_states(const struct client *client) {
+    const struct pool *pool = client->pool;
+    int states = threads_lost_slots(client), blocked = 0;
+    for (int i = 0; i < pool->count; i++)
+        for (const struct lua_slot *slot = pool->workers[i]->lua_slots; slot; slot = slot->next) {
+            states += slot->client == client;
+            blocked += slot->client == client && slot->retry_at != 0;
+        }
+    return states == client->lua_slots && blocked == client->blocked;
+}
+
+/* True if nothing runs or waits, or comes to within the limit, and all that is counted is there. */
+static inline bool site_rests(struct site *site) {
+    struct pool *pool = site->pool;
+    const struct client *client = site->client;
+    bool rests = false;
+    time_ms until = clock_monotonic() + LIMIT;
+    while (!rests && clock_monotonic() < until) {
+        client_tick(site->client);
+        mutex_lock(&pool->mutex);
+        rests = !pool->busy && !pool->queued && !client->busy && !client->queued &&
+                !pool->suspect && client->filled == 0 && client->prompted == 0 &&
+                site_counted(pool) && site_states(client);
+        mutex_unlock(&pool->mutex);
+    }
+    return rests;
+}
+
 static inline bool site_close(struct site *site) {
     client_stop(site->client, true);
-    bool ended = client_free(site->client);
+    bool ended = site_rests(site);
+    ended = client_free(site->client) && ended;
     ended = pool_free(site->pool) && ended;
     generations_free(site->generations, NULL);
     condition_free(&site->rings);
