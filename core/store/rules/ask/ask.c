@@ -1,6 +1,7 @@
 /* ask.c - the one table of what can be asked, and the one way in for every question (rules §11). */
 #include "base/json.h"
 #include "store/batch.h"
+#include "store/rules/ask/job_counts.h"
 #include "store/rules/ask/processes.h"
 #include "store/rules/ask/turns.h"
 #include "store/rules/ground/kinds.h"
@@ -106,9 +107,10 @@ static json_t *count(struct store *store, const struct question *question, struc
         if (few != YES)
             return few == NO ? json_null() : NULL;
     }
-    return store_jobs_count(store, question->filters, question->now, &number, error)
-               ? json_integer(number)
-               : NULL;
+    enum answer known = job_counts_of(store, question->filters, question->now, &number, error);
+    if (known == NO && store_jobs_count(store, question->filters, question->now, &number, error))
+        known = YES;
+    return known == YES ? json_integer(number) : NULL;
 }
 
 static json_t *batch(struct store *store, const struct question *question, struct error *error) {

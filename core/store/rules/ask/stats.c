@@ -1,6 +1,7 @@
 /* stats.c - counts: how many jobs wait where, who serves them, what was done
  * (rules §16). */
 #include "base/json.h"
+#include "store/rules/ask/job_counts.h"
 #include "store/rules/fleet/unserved.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
@@ -9,151 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_MAX 10000    /* dead and suspended jobs, and incidents, are counted no further */
-#define DUE_MAX 50000    /* … and what has no counter of its own as long as there are fewer */
+#define FEW_MAX 10000    /* incidents are counted no further */
 #define LEVELS_MAX 10000 /* streams and ranks whose oldest job is looked for one by one */
-
-/* The states are those of a list of jobs (JOBS_STATE in job/question.h). A job whose date has come
- * is ready, also before an executor has promoted it. A job behind a running lane waits, also before
- * it is parked. Both must be looked for, and are so among DUE_MAX jobs: of a longer queue those
- * that nobody has met yet count where they stand. */
-
 #define TEXT_OF(number) #number
 #define AT_MOST(number) " LIMIT " TEXT_OF(number)
-#define UNLOCKED " AND id NOT IN (SELECT id FROM locks)"
-#define BEHIND_LANE "lane IN (SELECT id FROM lane)"
-
-/* A row for each job that is looked for: its stream, and 1 if its lane runs. */
-static const struct {
-    const char *sql, *from, *to,
-        *behind; /* it counts no more in `from`, but in one of the others */
-} stats_looks[] = {
-    {"SELECT stream, CASE WHEN " BEHIND_LANE
-     " THEN 1 ELSE 0 END FROM timer WHERE due<=?1" AT_MOST(DUE_MAX),
-     "scheduled", "ready", "waiting"},
-    {"SELECT stream, 1 FROM ready WHERE " BEHIND_LANE " AND CAST(?1 AS BIGINT) IS NOT NULL",
-     "ready", NULL, "waiting"},
-    {"SELECT stream, 0 FROM locks WHERE CAST(?1 AS BIGINT) IS NOT NULL", NULL, "locked", NULL},
-    {"SELECT stream, 0 FROM job WHERE suspended<>0 AND retries>0 AND CAST(?1 AS BIGINT) IS NOT"
-     " NULL" UNLOCKED AT_MOST(FEW_MAX),
-     NULL, "suspended", NULL},
-    {"SELECT stream, 0 FROM job WHERE retries=0 AND CAST(?1 AS BIGINT) IS NOT NULL" UNLOCKED
-         AT_MOST(FEW_MAX),
-     NULL, "dead", NULL}};
-enum { LOOK_TIMER, LOOK_READY, LOOKS = sizeof stats_looks / sizeof *stats_looks };
-
-static const char *const stats_states[] = {"ready",   "scheduled", "locked",
-                                           "waiting", "suspended", "dead"};
-#define STATES 6
-
-static json_t *stats_zero(void) {
-    json_t *counts = json_object();
-    for (int i = 0; counts && i < STATES; i++)
-        json_put(counts, stats_states[i], json_integer(0));
-    return counts;
-}
-
-static void stats_add(json_t *counts, const char *state, int64_t count) {
-    int64_t sum = json_integer_value(json_object_get(counts, state)) + count;
-    if (count)
-        json_put(counts, state, json_integer(sum));
-}
-
-/* { definition id as text = counts }, and the sum of all. */
-struct places {
-    json_t *by_definition, *total;
-    time_ms now;
-};
-
-/* A stream that nobody knows counts in the sum only. */
-static void places_add(const struct places *places, const struct catalog_stream *stream,
-                       const char *state, int64_t count) {
-    char key[32];
-    if (!state)
-        return;
-    stats_add(places->total, state, count);
-    if (!stream)
-        return;
-    snprintf(key, sizeof key, "%lld", (long long)stream->definition->id);
-    if (!json_object_get(places->by_definition, key))
-        json_put(places->by_definition, key, stats_zero());
-    stats_add(json_object_get(places->by_definition, key), state, count);
-}
-
-/* What is counted as it moves. */
-static bool places_read(const struct places *places, struct store *store, struct error *error) {
-    struct row *rows = db_query(&store->db, error,
-                                "SELECT stream, CAST(sum(ready) AS BIGINT),"
-                                " CAST(sum(timer) AS BIGINT), CAST(sum(parked) AS BIGINT)"
-                                " FROM occupancy GROUP BY stream",
-                                "");
-    enum answer step = rows ? YES : FAILED;
-    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
-        const struct catalog_stream *stream = catalog_stream(&store->catalog, row_int(rows, 0));
-        places_add(places, stream, "ready", row_int(rows, 1));
-        places_add(places, stream, "scheduled", row_int(rows, 2));
-        places_add(places, stream, "waiting", row_int(rows, 3));
-    }
-    return step == NO;
-}
-
-/* Of a stream, or of all that nobody knows: what a look has found, and so many behind lanes. */
-struct looked {
-    int64_t all, behind;
-};
-
-static void places_move(const struct places *places, const struct catalog_stream *stream, int look,
-                        const struct looked *found) {
-    places_add(places, stream, stats_looks[look].from, -found->all);
-    places_add(places, stream, stats_looks[look].to, found->all - found->behind);
-    places_add(places, stream, stats_looks[look].behind, found->behind);
-}
-
-/* `found`: one for each stream, zero, and one behind them. */
-static bool look_read(const struct places *places, struct store *store, int look,
-                      struct looked *found, struct error *error) {
-    const struct catalog *catalog = &store->catalog;
-    struct row *rows = db_query(&store->db, error, stats_looks[look].sql, "i", places->now);
-    enum answer step = rows ? YES : FAILED;
-    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
-        const struct catalog_stream *stream = catalog_stream(catalog, row_int(rows, 0));
-        struct looked *one =
-            &found[stream ? (size_t)(stream - catalog->streams) : catalog->stream_count];
-        one->all++;
-        one->behind += row_int(rows, 1);
-    }
-    for (size_t i = 0; step == NO && i <= catalog->stream_count; i++)
-        if (found[i].all)
-            places_move(places, i < catalog->stream_count ? &catalog->streams[i] : NULL, look,
-                        &found[i]);
-    return step == NO;
-}
-
-/* A long queue is not read to see whose lane runs. */
-static bool look_fits(const struct places *places, int look) {
-    return look != LOOK_READY ||
-           json_integer_value(json_object_get(places->total, "ready")) <= DUE_MAX;
-}
-
-/* Queues are looked at before what stands in them is moved. */
-static bool places_looks(const struct places *places, struct store *store, struct error *error) {
-    bool done = true;
-    for (int look = LOOKS - 1; done && look >= 0; look--) {
-        struct looked *found = calloc(store->catalog.stream_count + 1, sizeof *found);
-        done = found ? !look_fits(places, look) || look_read(places, store, look, found, error)
-                     : db_no_memory(&store->db, error);
-        free(found);
-    }
-    return done;
-}
-
-/* Of all definitions. NULL: error. */
-static json_t *stats_places(struct store *store, json_t *total, time_ms now, struct error *error) {
-    struct places places = {json_object(), total, now};
-    return json_kept(places.by_definition, places.by_definition &&
-                                               places_read(&places, store, error) &&
-                                               places_looks(&places, store, error));
-}
 
 /* What there is of a definition in an object by their ids; else `nothing`: a new reference. */
 static json_t *stats_of(const json_t *all, int64_t definition, json_t *(*nothing)(void)) {
@@ -311,12 +171,13 @@ json_t *store_definitions(struct store *store, const json_t *filters, const stru
     if (!look_begin(store, &own, error))
         return NULL;
     store->db.question = "definitions";
-    if ((total = stats_zero()) && (places = stats_places(store, total, now, error)))
+    if ((total = job_counts_zero()) && (places = job_counts(store, total, now, NULL, error)))
         list = definitions_list(store, filters, page, error);
     look_end(store, own);
     json_decref(total);
     json_array_foreach(list, index, definition)
-        json_put(definition, "counts", stats_of(places, json_int(definition, "id"), stats_zero));
+        json_put(definition, "counts",
+                 stats_of(places, json_int(definition, "id"), job_counts_zero));
     json_decref(places);
     return list;
 }
@@ -363,7 +224,7 @@ static json_t *stats_definitions(struct store *store, const json_t *places, cons
         if (!stats_put(object, "metrics", stats_of(metrics, definition->id, metrics_zero)) ||
             !json_put(object, "id", json_integer(definition->id)) ||
             !json_put_text(object, "name", definition->name) ||
-            !stats_put(object, "counts", stats_of(places, definition->id, stats_zero)) ||
+            !stats_put(object, "counts", stats_of(places, definition->id, job_counts_zero)) ||
             json_array_append(list, object) != 0) {
             json_decref(object);
             json_decref(list);
@@ -459,9 +320,9 @@ static bool stats_incidents(struct store *store, json_t *stats, struct error *er
 }
 
 static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
-    json_t *total = stats_zero();
+    json_t *total = job_counts_zero();
     bool done = stats_put(stats, "jobs", total);
-    json_t *places = done ? stats_places(store, total, now, error) : NULL;
+    json_t *places = done ? job_counts(store, total, now, NULL, error) : NULL;
     json_t *metrics = places ? stats_metrics(store, error) : NULL;
     done = metrics && stats_put(stats, "definitions", stats_definitions(store, places, metrics)) &&
            stats_put(stats, "metrics", stats_of(metrics, 0, metrics_zero)) &&

@@ -62,13 +62,38 @@ static bool add_waiting(struct store *store, struct query *query, struct error *
     return true;
 }
 
+/* None of the first jobs is in the place: it is dearer to pass over all before the first that is
+ * than to look for that, as rows of places are small. */
+#define FIRST "(SELECT id, stream, priority, place, due FROM job ORDER BY id LIMIT 10000) j"
+#define NONE_FIRST(place, same)                                                                    \
+    "SELECT NOT EXISTS(SELECT 1 FROM " FIRST " JOIN " place " p ON " same                          \
+    " AND p.id=j.id) AND ?1 IS NULL"
+
+static bool add_first(struct store *store, struct query *query, const char *decides,
+                      const char *first, struct error *error) {
+    enum answer elsewhere = is_few(store, decides, NULL, error);
+    query_add(query, elsewhere == YES ? first : "");
+    return elsewhere != FAILED;
+}
+
 static bool add_scheduled(struct store *store, struct query *query, struct error *error) {
     enum answer few =
         is_few(store, "SELECT coalesce(sum(timer), 0)<=" FEW " AND ?1 IS NULL FROM occupancy", NULL,
                error);
     if (few == YES)
         query_add(query, " AND j.id IN (SELECT id FROM timer)");
-    return few != FAILED;
+    return few == YES || (few == NO && add_first(store, query, NONE_FIRST("timer", "p.due=j.due"),
+                                                 " AND j.id>=(SELECT min(id) FROM timer)", error));
+}
+
+/* What is due stands in `timer` until it is promoted. */
+static bool add_ready(struct store *store, struct query *query, struct error *error) {
+    return add_first(store, query,
+                     NONE_FIRST("ready", "p.stream=j.stream AND p.rank=~j.priority"
+                                         " AND p.place=j.place"),
+                     " AND j.id>=(SELECT coalesce(min(id), 0) FROM (SELECT min(id) AS id FROM ready"
+                     " UNION ALL SELECT min(id) FROM timer WHERE due<=n.now))",
+                     error);
 }
 
 #define STREAMS_OF(condition)                                                                      \
@@ -134,6 +159,8 @@ bool few_add(struct store *store, struct query *query, const json_t *wanted, str
         return add_waiting(store, query, error);
     if (wants_state(wanted, "scheduled"))
         return add_scheduled(store, query, error);
+    if (wants_state(wanted, "ready") && !value)
+        return add_ready(store, query, error);
     if (!value || json_object_get(wanted, "id") || json_object_get(wanted, "batch"))
         return true;
     bool done = find_streams(store, handler != NULL, value, &streams, error) &&
