@@ -1,15 +1,13 @@
 #include "http/cors.h"
 #include "job/caller/origin.h"
 #include <string.h>
-#include <strings.h>
 
 /* A page of our own sends its origin, too. */
 static bool is_own(const struct exchange *exchange, const char *origin) {
     const char *site = exchange_header(exchange, "sec-fetch-site");
-    const char *host = strstr(origin, "://");
     if (site)
         return strcmp(site, "same-origin") == 0;
-    return host && strcasecmp(host + 3, exchange_header(exchange, "host")) == 0;
+    return origin_host_is(origin, exchange_header(exchange, "host"));
 }
 
 void cors_admit(struct exchange *exchange, const json_t *origins) {

@@ -3,6 +3,7 @@
 #include "http/who/forwarded.h"
 #include "http/who/sign_in.h"
 #include "http/wire/reply.h"
+#include "job/caller/origin.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -57,8 +58,7 @@ static bool same_site(const struct exchange *exchange) {
         return strcmp(site, "same-origin") == 0;
     if (!origin)
         return true;
-    const char *host = strstr(origin, "://");
-    return host && strcasecmp(host + 3, exchange_header(exchange, "host")) == 0;
+    return origin_host_is(origin, exchange_header(exchange, "host"));
 }
 
 /* A form of another site cannot send these kinds. */

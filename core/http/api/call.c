@@ -4,6 +4,7 @@
 #include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAMES_MAX = 64, WAIT_MOST = 30 * 60 * 1000 /* ms */ };
 
@@ -81,7 +82,7 @@ bool call_wait(const json_t *value, time_ms *wait, struct error *error) {
 bool call_has_type(const struct exchange *exchange, const char *name) {
     const char *type = exchange_header(exchange, "content-type");
     const size_t size = type ? strcspn(type, "; ") : 0;
-    return size == strlen(name) && strncmp(type, name, size) == 0;
+    return size == strlen(name) && strncasecmp(type, name, size) == 0;
 }
 
 static bool body_object(struct call *call, struct error *error) {

@@ -9,6 +9,18 @@
 
 /* ---- verbs ---- */
 
+/* True if the header's list has the tag, or the header is a star. */
+static bool has_tag(const char *header, const char *tag) {
+    for (const char *at = header; *at; at += *at == ',') {
+        at += strspn(at, " ");
+        const size_t size = strcspn(at, ", ");
+        if (size == strlen(tag) && strncmp(at, tag, size) == 0)
+            return true;
+        at += strcspn(at, ",");
+    }
+    return strcmp(header, "*") == 0;
+}
+
 /* The job must be as the caller has seen it: by its rev, or by its ETag. */
 static bool match(const struct call *call, const json_t *job, struct error *error) {
     const char *wanted = exchange_header(call->exchange, "if-match");
@@ -18,20 +30,20 @@ static bool match(const struct call *call, const json_t *job, struct error *erro
     snprintf(rev, sizeof rev, "\"%" PRId64 "\"", json_int(job, "rev"));
     snprintf(etag, sizeof etag, "\"%" PRId64 "-%" PRId64 "\"", json_int(job, "rev"),
              json_int(job, "attempt"));
-    return strcmp(wanted, rev) == 0 || strcmp(wanted, etag) == 0 ||
+    return has_tag(wanted, rev) || has_tag(wanted, etag) ||
            error_set(error, ERROR_CHANGED, "job %" PRId64 ": If-Match %.60s, but it is %s by now",
                      call->place.id, wanted, etag);
 }
 
-/* One job by its id. */
+/* One job by its id. Of one that is out of sight nothing is told. */
 static bool check_job(struct call *call, struct error *error) {
     if (!exchange_header(call->exchange, "if-match") && !sight_is_narrow(call))
         return true;
     json_t *question = json_pack("{sI}", "id", (json_int_t)call->place.id);
     json_t *job = question ? engine_ask(call->engine, ASK_JOB, question, error) : NULL;
-    bool fine = job && match(call, job, error) &&
-                (sight_sees(call, job) ||
-                 error_set(error, ERROR_NOT_FOUND, "no job %" PRId64, call->place.id));
+    bool fine = job && (sight_sees(call, job) ||
+                        error_set(error, ERROR_NOT_FOUND, "no job %" PRId64, call->place.id));
+    fine = fine && match(call, job, error);
     json_decref(question);
     json_decref(job);
     return fine;

@@ -30,7 +30,8 @@ static bool add(json_t *object, const char *name, json_t *value, struct error *e
 }
 
 static bool add_integer(json_t *object, const char *name, const char *text, struct error *error) {
-    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    const bool bare = text[strspn(text, "-0123456789")] == '\0'; /* no blanks around it */
+    json_t *value = bare ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
     if (json_is_integer(value))
         return add(object, name, value, error);
     json_decref(value);

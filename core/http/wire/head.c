@@ -107,12 +107,27 @@ static int read_first(struct head *head, char *line) {
 
 /* ---- headers that decide how a request is read ---- */
 
+/* The bytes of a name or an address: brackets are around those with colons (RFC 3986). 0: it is
+ * neither. */
+static size_t host_size(const char *value) {
+    size_t size = 0;
+    if (*value != '[') {
+        while (isalnum((unsigned char)value[size]) || (value[size] && strchr(".-_", value[size])))
+            size++;
+        return size;
+    }
+    size = strspn(value + 1, "0123456789abcdefABCDEF:.");
+    return memchr(value + 1, ':', size) && value[size + 1] == ']' ? size + 2 : 0;
+}
+
 static int read_host(struct head *head, const char *value) {
-    for (const char *at = value; *at; at++)
-        if (!isalnum((unsigned char)*at) && !strchr(".-_:[]", *at))
-            return refuse(head, 400, "the Host has an illegal character");
+    const size_t size = host_size(value);
+    const char *port = value + size;
     if (!*value)
         return refuse(head, 400, "the Host is empty");
+    size_t digits = *port == ':' ? strspn(port + 1, "0123456789") : 0;
+    if (size == 0 || (*port && *port != ':') || (*port && port[1 + digits]) || digits > 5)
+        return refuse(head, 400, "the Host is no name or address, with a port or without");
     head->host = value;
     return HEAD_WHOLE;
 }

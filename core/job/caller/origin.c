@@ -1,6 +1,7 @@
 #include "job/caller/origin.h"
 #include "base/json.h"
 #include <string.h>
+#include <strings.h>
 
 /* ":5173", or nothing. */
 static bool is_port(const char *text) {
@@ -8,10 +9,21 @@ static bool is_port(const char *text) {
     return !*text || (digits > 0 && digits <= 5 && !text[1 + digits] && text[1] != '0');
 }
 
+/* Behind the scheme; "": it has another one. */
+static const char *host_of(const char *origin) {
+    const bool plain = strncmp(origin, "http://", 7) == 0;
+    const bool safe = strncmp(origin, "https://", 8) == 0;
+    return plain || safe ? strstr(origin, "://") + 3 : "";
+}
+
+bool origin_host_is(const char *origin, const char *host) {
+    return *host && strcasecmp(host_of(origin), host) == 0;
+}
+
 /* Browsers write a host in small letters, and leave out the port that the scheme has anyway. */
 static bool is_origin(const char *text) {
-    const bool plain = strncmp(text, "http://", 7) == 0, safe = strncmp(text, "https://", 8) == 0;
-    const char *host = plain || safe ? strstr(text, "://") + 3 : "";
+    const bool plain = strncmp(text, "http://", 7) == 0;
+    const char *host = host_of(text);
     const bool six = *host == '[';
     const char *letters = six ? "0123456789abcdef:" : "abcdefghijklmnopqrstuvwxyz0123456789.-_";
     const size_t size = strspn(host + six, letters);

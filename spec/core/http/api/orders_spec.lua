@@ -241,6 +241,26 @@ describe("an order over HTTP", function()
     assert.equal("token:spec", row_of.who)
   end)
 
+  it("tells nothing of a job that is out of sight, whatever is to match", function()
+    local id = job "work"
+    local narrow = { scopes = { "operate" }, tenant = "acme" }
+    for _, tag in ipairs { '"1"', '"1-1"', '"77"', "*" } do
+      local answer = asker.ask(asked.path, { "POST", "/v1/jobs/" .. id .. "/set_priority",
+        { priority = 8 }, headers = { ["if-match"] = tag }, who = narrow })
+      assert.same({ 404, "no job " .. id }, { answer.status, answer.body.detail })
+    end
+  end)
+
+  it("matches any of a list, and a star what is there", function()
+    local at = "/v1/jobs/" .. job "work" .. "/set_priority"
+    local statuses = {}
+    for i, tag in ipairs { '"77"', '"77", "1-1"', "*", '"77","78"', 'W/"3-1"' } do
+      statuses[i] = asker.ask(asked.path, { "POST", at, { priority = i },
+        headers = { ["if-match"] = tag } }).status
+    end
+    assert.same({ 412, 200, 200, 412, 412 }, statuses)
+  end)
+
   it("leaves more than a thousand jobs to a batch", function()
     local jobs = {}
     for i = 1, 1000 do

@@ -82,9 +82,11 @@ describe("a question over HTTP", function()
 
   it("says what is wrong, as a problem", function()
     local answers = asker.ask_all(place.path, {
-      { "GET", "/v1/jobs?stat=dead" }, { "GET", "/v1/jobs?limit=0" }, { "GET", "/v1/jobs/7" },
+      { "GET", "/v1/jobs?stat=dead" }, { "GET", "/v1/jobs?limit=0" },
+      { "GET", "/v1/jobs/7" },
       { "GET", "/v1/job" }, { "PUT", "/v1/jobs" }, { "GET", "/v1/jobs?fields=idd" },
       { "GET", "/v1/jobs?suspended=maybe" }, { "GET", "/v1/jobs?limit=1&limit=2" },
+      { "GET", "/v1/jobs?limit= 5" },
     })
     assert.same({ type = "/problems/invalid", title = "Bad Request", status = 400,
       detail = 'unknown parameter "stat" (did you mean "state"?)', code = "invalid",
@@ -97,6 +99,7 @@ describe("a question over HTTP", function()
     assert.truthy(answers[6].body.detail:find('(did you mean "id"?)', 1, true))
     assert.equal("suspended", answers[7].body.field)
     assert.equal(400, answers[8].status)
+    assert.same({ 400, "limit" }, { answers[9].status, answers[9].body.field })
   end)
 
   it("shows single things, and why they wait", function()

@@ -100,15 +100,21 @@ describe("a browser", function()
     local cookie = sign_in()
     local answers = face:ask_all {
       post(cookie, "Origin: http://evil.example"), post(cookie, "Origin: null"),
+      post(cookie, "Origin: evil://localhost"), post(cookie, "Origin: http://localhost:1"),
       post(cookie, "Sec-Fetch-Site: cross-site"), post(cookie, "Sec-Fetch-Site: same-site"),
       head("DELETE /v1/session", cookie, "Origin: http://evil.example"),
       post(cookie, "Origin: http://localhost"), head("GET /v1/session", cookie),
     }
-    for i = 1, 5 do
+    for i = 1, 7 do
       assert.matches("^403 .*another site", answers[i])
     end
-    assert.matches("^400 ", answers[6]) -- it came through: no handler is named
-    assert.matches("^200 ", answers[7])
+    assert.matches("^400 ", answers[8]) -- it came through: no handler is named
+    assert.matches("^200 ", answers[9])
+  end)
+
+  it("says what it sends in letters of any size", function()
+    assert.matches("^400 .*handler", face:ask(head("POST /v1/jobs", token,
+      "Content-Type: Application/JSON", "Content-Length: 2") .. "{}"))
   end)
 
   it("gets nothing under a foreign name", function()
