@@ -169,6 +169,22 @@ describe("fetches that wait", function()
       { "shell", enqueue "topic/ocr" .. " >/dev/null" }, { "first" }, { "read" } }))[2]).handler)
   end)
 
+  -- Of each second; a thread that goes round and round does so thousands of times.
+  it("keep no thread busy for jobs that none of them may have", function()
+    local steps = { { "on", "w1" }, { "send", post("/v1/fetch", { worker = "w1", wait = "PT20M",
+      topics = { { topic = "ocr", tenant = "acme" } } }) }, { "on", "asker" },
+      { "shows", faces.head "GET /v1/executors", '"name":"w', 1 },
+      { "shell", enqueue("topic/ocr", "--tenant", "other") .. " >/dev/null" },
+      { "shell", ([[count() { cat /proc/%d/task/*/status | grep -h ctxt | awk '{ n += $2 }
+        END { print n }'; }
+        before=$(count); sleep 3; test $(($(count) - before)) -lt 300]]):format(face.pid) },
+      { "shell", enqueue("topic/ocr", "--tenant", "acme") .. " >/dev/null" },
+      { "on", "w1" }, { "read" } }
+    local said = face:talk(steps)
+    assert.equal("acme", job(said[#said]).tenant)
+    assert.equal(2, #said)
+  end)
+
   -- On a server a killed program counts as dead once its session was away for ten seconds.
   it("leave nothing behind in the store, however their program ends", function()
     local rows = "SELECT count(*) FROM executor WHERE kind=2 AND state<>0"
