@@ -139,10 +139,10 @@ static void take_body(struct connection *connection, const char *bytes, size_t s
 /* The head is whole and fine: its body may have come with it. */
 static void begin_body(struct connection *connection) {
     struct request *request = connection->request;
-    size_t length = request->head.length, here = connection->in.size;
+    size_t length = request->length, here = connection->in.size;
     stay(connection, BODY, CONNECTION_BODY + (time_ms)(length >> 16) * 1000);
     here = here < length ? here : length;
-    if (request->head.expects && here < length)
+    if (request->expects && here < length)
         say_continue(connection);
     if (connection->state != BODY)
         return;
@@ -177,10 +177,10 @@ static void take_head(struct connection *connection) {
     request->exchange.began = connection->began;
     consume(connection, size);
     connection->scan = (struct head_scan){0};
-    connection->closes = connection->closes || request->head.closes;
+    connection->closes = connection->closes || request->closes;
     if (status)
         refuse(connection, status, why);
-    else if (request->head.length > connection->owner->body_max)
+    else if (request->length > connection->owner->body_max)
         refuse(connection, 413, "the body is larger than the setting body_max allows");
     else
         begin_body(connection);
@@ -326,7 +326,7 @@ static void received(struct connection *connection, const char *bytes, size_t si
     if (connection->state == LINGER)
         return;
     if (connection->state == BODY) {
-        size_t wanted = request->head.length - request->body.size;
+        size_t wanted = request->length - request->body.size;
         size_t taken = size < wanted ? size : wanted;
         take_body(connection, bytes, taken);
         bytes += taken;
@@ -337,7 +337,7 @@ static void received(struct connection *connection, const char *bytes, size_t si
     bool waits = connection->state == PARKED || connection->state == STREAM;
     if (connection->in.failed || (waits && connection->in.size > HEAD_MAX))
         end(connection);
-    if (connection->state == BODY && request->body.size == request->head.length)
+    if (connection->state == BODY && request->body.size == request->length)
         ask(connection);
 }
 

@@ -42,7 +42,7 @@ struct exchange {
     const char *path;                  /* as it came, without the query */
     const char *parts[EXCHANGE_PARTS]; /* decoded: "/v1/jobs/7" has v1, jobs, 7 */
     size_t part_count;
-    struct named_text query[EXCHANGE_PARAMETERS]; /* decoded, in the order they came */
+    struct named_text *query; /* decoded, in the order they came */
     size_t query_count;
     const struct named_text *headers; /* names in lower case */
     size_t header_count;

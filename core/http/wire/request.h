@@ -7,9 +7,12 @@
 
 struct request {
     struct exchange exchange;
-    struct head head;
-    struct text body; /* so far */
-    char bytes[];     /* the head, then its path and query again, decoded */
+    size_t length;             /* of the body */
+    bool expects;              /* 100-continue */
+    bool closes;               /* it is the last request of its connection */
+    struct text body;          /* so far */
+    struct named_text texts[]; /* headers and parameters; behind them the bytes that these, and all
+                                  else of the exchange, are in */
 };
 
 /* Reads a whole head. *status: 0, or what refuses it, with the reason in *why; then the exchange

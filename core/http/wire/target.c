@@ -78,6 +78,13 @@ static int read_pair(struct exchange *exchange, char *pair, const char **why) {
     return 0;
 }
 
+size_t target_parameters(const char *query) {
+    size_t count = query != NULL;
+    for (; query && *query && count < EXCHANGE_PARAMETERS; query++)
+        count += *query == '&';
+    return count;
+}
+
 static int read_query(struct exchange *exchange, char *query, const char **why) {
     int status = 0;
     char *rest = query;

@@ -115,6 +115,21 @@ describe("fetches that wait", function()
     assert.equal("topic/ocr", job(said[2]).handler)
   end)
 
+  -- Some kilobytes are for what all of them share.
+  it("take little memory until then", function()
+    local resident = "echo $(grep VmRSS /proc/%d/status | tr -dc 0-9) >>%s/kilobytes"
+    local steps = parked(20)
+    steps[#steps + 1] = { "shell", resident:format(face.pid, folder) }
+    for i = 21, 320 do
+      add(steps, { { "on", "w" .. i }, { "send", fetch "w" } })
+    end
+    add(steps, { { "shell", STILL:format(face.pid) },
+      { "shell", resident:format(face.pid, folder) } })
+    face:talk(steps)
+    local before, after = process.read(folder .. "/kilobytes"):match("(%d+)%s+(%d+)")
+    assert.truthy(after - before < 300 * 4, before .. " kB, and then " .. after)
+  end)
+
   it("are answered when a date has come", function()
     local steps = parked(1)
     add(steps, { { "shell", enqueue("topic/ocr", "--in", "PT0.7S") .. " >/dev/null" },

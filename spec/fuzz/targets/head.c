@@ -24,7 +24,8 @@ static int pieces(const uint8_t *data, size_t size, size_t first, size_t *end) {
 }
 
 static void target_holds(struct head *head) {
-    static struct exchange exchange;
+    static struct named_text query[EXCHANGE_PARAMETERS];
+    static struct exchange exchange = {.query = query};
     const char *why = NULL;
     int status =
         target_read(&exchange, (char *)(uintptr_t)head->path, (char *)(uintptr_t)head->query, &why);

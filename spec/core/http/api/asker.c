@@ -82,11 +82,12 @@ static void answer_print(const struct exchange *exchange, enum worker_kind by) {
 }
 
 static void ask(struct engine *engine, json_t *request) {
-    struct named_text headers[HEADERS];
+    struct named_text headers[HEADERS], query[EXCHANGE_PARAMETERS];
     struct caller caller = {0};
     struct exchange exchange = {.method = json_text(request, "method"),
                                 .path = json_text(request, "path"),
-                                .headers = headers};
+                                .headers = headers,
+                                .query = query};
     json_t *body = json_object_get(request, "body");
     char *path = strdup(exchange.path);
     char *text = body && !json_text(request, "raw") ? json_write(body, &exchange.length) : NULL;

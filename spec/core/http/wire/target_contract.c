@@ -7,7 +7,8 @@ static int passed, failed;
 
 /* What came of it, as a text: "400", or "a|b?c=d&e=". */
 static void show(const char *path, const char *query, char *out, size_t room) {
-    static struct exchange exchange;
+    static struct named_text room_of_query[EXCHANGE_PARAMETERS];
+    static struct exchange exchange = {.query = room_of_query};
     char path_copy[512], query_copy[512];
     const char *why = NULL;
     snprintf(path_copy, sizeof path_copy, "%s", path);
