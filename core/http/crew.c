@@ -71,7 +71,25 @@ static void gather(struct crew *crew) {
     crew->gathering = false;
 }
 
-/* The first request, or all of them. NULL: there is none. The mutex is held. */
+static bool joins(const struct crew *crew, const struct exchange *exchange) {
+    return crew->options.joins && crew->options.joins(exchange);
+}
+
+/* The first request, and those behind it that may be worked on with it. The mutex is held. */
+static void take_share(struct crew *crew) {
+    const int threads = crew->options.threads;
+    struct exchange *last = crew->first;
+    int left = (crew->waiting + threads - 1) / threads - 1;
+    crew->waiting--;
+    for (; left > 0 && last->next && joins(crew, last) && joins(crew, last->next); left--) {
+        last = last->next;
+        crew->waiting--;
+    }
+    crew->first = last->next;
+    last->next = NULL;
+}
+
+/* The first requests, or all of them. NULL: there is none. The mutex is held. */
 static struct exchange *take(struct crew *crew) {
     struct exchange *exchange = crew->first;
     if (exchange && crew->options.gathers) {
@@ -79,11 +97,8 @@ static struct exchange *take(struct crew *crew) {
         crew->first = NULL;
         crew->gather.expected = (size_t)crew->waiting;
         crew->waiting = 0;
-    } else if (exchange) {
-        crew->first = exchange->next;
-        exchange->next = NULL;
-        crew->waiting--;
-    }
+    } else if (exchange)
+        take_share(crew);
     return exchange;
 }
 

@@ -24,6 +24,9 @@ struct crew_options {
     /* `work` gets all that is asked, a list by `next`. It waits for those who come again, see
      * engine/gather.h. */
     bool gathers;
+    /* Of a crew that does not gather: what is asked and may be worked on with others comes with
+     * them, in a list; a thread takes its share of what waits. NULL: each comes alone. */
+    bool (*joins)(const struct exchange *exchange);
     void *arg;
 };
 

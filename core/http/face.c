@@ -229,12 +229,28 @@ static void work_one(struct face *face, struct engine *engine, struct exchange *
         reply_problem(exchange, 503, error->text);
 }
 
-/* In a thread of a crew. */
-static void work(void *arg, struct engine *engine, struct exchange *exchange,
+/* In a thread of a crew. What workers hand back is read first, and then walked together. */
+static void work(void *arg, struct engine *engine, struct exchange *list,
                  const struct error *error) {
     struct face *face = arg;
-    work_one(face, engine, exchange, error);
-    hand_on(face, exchange);
+    struct exchange *walked = NULL, **end = &walked;
+    for (struct exchange *next; list; list = next) {
+        next = list->next;
+        list->next = NULL;
+        work_one(face, engine, list, error);
+        if (!list->work) {
+            hand_on(face, list);
+            continue;
+        }
+        *end = list;
+        end = &list->next;
+    }
+    if (walked)
+        work_walk(engine, walked);
+    for (struct exchange *next; walked; walked = next) {
+        next = walked->next;
+        hand_on(face, walked);
+    }
     errand_send(face);
 }
 
@@ -383,14 +399,24 @@ static bool open_fits(const struct face *face, struct error *error) {
     return true;
 }
 
-static struct crew *crew(struct face *face, int threads, time_ms keep_alive,
-                         struct engine *(*open)(void *arg, struct error *error),
-                         struct error *error) {
-    const struct crew_options options = {.threads = threads,
-                                         .keep_alive = keep_alive,
-                                         .open = open,
+static struct crew *crew_of_readers(struct face *face, struct error *error) {
+    const struct crew_options options = {.threads = READERS,
+                                         .keep_alive = TIME_NEVER,
+                                         .open = open_reader,
                                          .renew = renew,
                                          .work = work,
+                                         .arg = face};
+    return crew_new(&options, error);
+}
+
+static struct crew *crew_of_walkers(struct face *face, struct error *error) {
+    const struct settings *settings = face->options.settings;
+    const struct crew_options options = {.threads = settings->workers_max,
+                                         .keep_alive = settings->keep_alive,
+                                         .open = open_walker,
+                                         .renew = renew,
+                                         .work = work,
+                                         .joins = work_joins,
                                          .arg = face};
     return crew_new(&options, error);
 }
@@ -409,12 +435,11 @@ static struct crew *crew_of_clerk(struct face *face, struct error *error) {
 }
 
 static bool hire(struct face *face, struct error *error) {
-    const struct settings *settings = face->options.settings;
     face->clerk = crew_of_clerk(face, error);
     if (!face->clerk)
         return false;
-    face->readers = crew(face, READERS, TIME_NEVER, open_reader, error);
-    face->walkers = crew(face, settings->workers_max, settings->keep_alive, open_walker, error);
+    face->readers = crew_of_readers(face, error);
+    face->walkers = crew_of_walkers(face, error);
     return face->readers && face->walkers;
 }
 

@@ -145,9 +145,9 @@ describe("a worker that holds external tasks", function()
     local log = assert(process.read(place.store .. "-wal"))
     local size = 24 + string.unpack(">I4", log, 9)
     local count = 0
-    for at = 33, #log, size do
-      local same = log:sub(at + 8, at + 15) == log:sub(17, 24)
-      count = count + (same and string.unpack(">I4", log, at + 4) > 0 and 1 or 0)
+    for frame = 33, #log, size do
+      local same = log:sub(frame + 8, frame + 15) == log:sub(17, 24)
+      count = count + (same and string.unpack(">I4", log, frame + 4) > 0 and 1 or 0)
     end
     return count
   end

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET_MOST = 100 }; /* their lanes are held until the last one has been walked */
+enum { SET_MOST = 100, SET_SPAN = 20 }; /* walks of a set, and ms: their lanes are held meanwhile */
 
 /* One on its way. */
 struct external_walk {
@@ -192,14 +192,18 @@ static bool take_lanes(struct walk_set *set, struct error *error) {
     return done;
 }
 
-/* Those that fail are over. */
+/* Those that fail are over. The others are not kept waiting by many: what is left after some time
+ * is tried with the next ones. */
 static void walk_set(struct walk_set *set) {
     size_t kept = 0;
+    const time_ms until = clock_monotonic() + SET_SPAN;
     set->engine->ids_ahead = (int)set->count;
     set->engine->versions = json_object();
     for (size_t i = 0; i < set->count; i++) {
         struct external *one = set->list[i];
-        if (walk_whole(&one->walk->walk, set->engine, one->outcome, one->refused))
+        if (i > 0 && clock_monotonic() >= until)
+            one->walk->tried = false;
+        else if (walk_whole(&one->walk->walk, set->engine, one->outcome, one->refused))
             set->list[kept++] = one;
         else
             one->walk->over = true;

@@ -1,4 +1,5 @@
 #include "engine/process/process_walk.h"
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_entry.h"
@@ -355,6 +356,7 @@ bool process_walks_end(struct process_walk *const *walks, size_t count, struct e
     chain(walks, count, true);
     bool done = store_begin(engine->store, STORE_COMMAND, error) &&
                 engine_end(engine, end_write(walks, count, engine, error), error);
+    CRASH_POINT("externals_committed");
     chain(walks, count, false);
     if (done && (count > 1 || !is_behind(walks[0]->outcome->settled)))
         process_lanes_forget(engine);

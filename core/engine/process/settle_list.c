@@ -125,25 +125,6 @@ static void walked(const struct settlement *asked, struct engine *engine, struct
     one->over = true;
 }
 
-/* What moves instances is written first. The failure of one is told of that entry alone. */
-static bool walk_all(struct settlement *asked, struct engine *engine, struct error *error) {
-    struct external *list = calloc(asked->count + 1, sizeof *list);
-    size_t count = 0;
-    if (!list)
-        return error_no_memory(error);
-    for (size_t i = 0; i < asked->count; i++) {
-        struct handed_back *one = &asked->list[i];
-        if (handed_back_walks(one))
-            list[count++] = (struct external){one->outcome, one->said, &one->refused, NULL};
-    }
-    process_externals(engine, list, count);
-    for (size_t i = 0; i < asked->count; i++)
-        if (handed_back_walks(&asked->list[i]))
-            walked(asked, engine, &asked->list[i]);
-    free(list);
-    return true;
-}
-
 static bool note(struct engine *engine, const struct handed_back *one, const struct job *job,
                  struct error *error) {
     struct store *store = engine->store;
@@ -235,6 +216,63 @@ static bool settle_all(struct settlement *list, const struct settlement *end, st
         done = one->chained || settle_named(one, end, engine, error);
     }
     return done;
+}
+
+/* ---- what moves instances ---- */
+
+static size_t count_all(const struct settlement *list) {
+    size_t count = 0;
+    for (; list; list = list->next)
+        count += list->count;
+    return count;
+}
+
+/* The externals of those in the name of the first that are not walked yet. */
+static size_t collect(struct settlement *list, struct external *externals) {
+    size_t count = 0;
+    for (struct settlement *asked = list; asked; asked = asked->next) {
+        if (asked->chained || !same_name(list, asked))
+            continue;
+        asked->chained = true;
+        for (size_t i = 0; i < asked->count; i++) {
+            struct handed_back *one = &asked->list[i];
+            if (handed_back_walks(one))
+                externals[count++] =
+                    (struct external){one->outcome, one->said, &one->refused, NULL};
+        }
+    }
+    return count;
+}
+
+/* The failure of one is told of that entry alone. No commit follows on which a refusal rests. */
+static void walk_end(struct settlement *asked, struct engine *engine) {
+    bool refused = false;
+    for (size_t i = 0; i < asked->count; i++) {
+        if (handed_back_walks(&asked->list[i]))
+            walked(asked, engine, &asked->list[i]);
+        refused = refused || asked->list[i].refused.code;
+    }
+    if (refused)
+        store_seen(engine->store, &asked->error);
+}
+
+void settlements_walk(struct engine *engine, struct settlement *list) {
+    struct external *externals = calloc(count_all(list) + 1, sizeof *externals);
+    for (struct settlement *asked = list; asked; asked = asked->next)
+        asked->chained = false;
+    for (struct settlement *asked = list; externals && asked; asked = asked->next)
+        if (!asked->chained) {
+            act_for(engine, asked);
+            process_externals(engine, externals, collect(asked, externals));
+        }
+    if (list && list->who)
+        engine_act_as(engine, NULL);
+    for (; list; list = list->next)
+        if (!externals)
+            error_no_memory(&list->error);
+        else
+            walk_end(list, engine);
+    free(externals);
 }
 
 static bool go_on_all(struct settlement *asked, struct engine *engine, struct error *error) {
@@ -358,25 +396,11 @@ static void add_verdicts(struct text *out, const struct settlement *asked) {
     text_push(out, "]", 1);
 }
 
-/* No commit follows on which that rests. */
-static bool refuses(const struct settlement *asked) {
-    bool refused = false;
-    for (size_t i = 0; i < asked->count; i++)
-        refused = refused || asked->list[i].refused.code;
-    return refused;
-}
-
-static bool read_all(struct settlement *asked, struct engine *engine, struct error *error) {
-    if (!read_question(asked, engine, error) || !make_all(asked, engine, error) ||
-        !walk_all(asked, engine, error))
-        return false;
-    return !refuses(asked) || store_seen(engine->store, error);
-}
-
 bool settlement_read(struct settlement *asked, struct engine *engine, const json_t *question,
                      struct error *error) {
     *asked = (struct settlement){.question = json_incref(json_unchanged(question))};
-    return engine_idle(engine, error) && read_all(asked, engine, error);
+    return engine_idle(engine, error) && read_question(asked, engine, error) &&
+           make_all(asked, engine, error);
 }
 
 bool settlement_read_fetch(struct settlement *asked, struct engine *engine, const json_t *question,
@@ -429,8 +453,11 @@ bool engine_settle(struct engine *engine, const json_t *question, struct text *a
                    struct error *error) {
     struct settlement asked;
     bool done = settlement_read(&asked, engine, question, error);
-    if (done) {
+    if (done)
+        settlements_walk(engine, &asked);
+    if (done && !asked.error.code)
         settlements_write(engine, &asked);
+    if (done) {
         done = asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);
     }
     done = done && settlement_answer(&asked, answer, error);

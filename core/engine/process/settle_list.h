@@ -37,12 +37,15 @@ struct settlement {
     bool chained;         /* its outcomes are written with those of another one */
 };
 
-/* The question of engine_settle: reads it, makes the outcomes, and writes what moves instances. Or
- * that of engine_fetch. settlement_clear in any case. */
+/* The question of engine_settle: reads it, and makes the outcomes. Or that of engine_fetch.
+ * settlement_clear in any case. */
 bool settlement_read(struct settlement *asked, struct engine *engine, const json_t *question,
                      struct error *error);
 bool settlement_read_fetch(struct settlement *asked, struct engine *engine, const json_t *question,
                            struct error *error);
+/* Writes what moves instances, of a list that this engine has read. One that has an error then is
+ * not written further. */
+void settlements_walk(struct engine *engine, struct settlement *list);
 /* True if only the engine that has read it may write it: jobs that it creates go by its folder. */
 bool settlement_stays(const struct settlement *asked);
 /* Writes a list of them, all that goes in one transaction. If that fails each is tried alone. */

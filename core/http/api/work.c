@@ -152,7 +152,8 @@ static void work_free(struct work_asked *asked) {
     free(asked);
 }
 
-/* It has been read: it is written by the clerk, or at once if that cannot do it. */
+/* It has been read: what moves instances is written then, the rest by the clerk, or at once if that
+ * cannot do it. */
 static bool go_on(struct call *call, struct work_asked *asked, bool done) {
     asked->settlement.who = asked->who;
     if (!done) {
@@ -160,9 +161,6 @@ static bool go_on(struct call *call, struct work_asked *asked, bool done) {
         return false;
     }
     call->exchange->work = asked;
-    call->exchange->next = NULL;
-    if (settlement_stays(&asked->settlement))
-        work_write(call->engine, call->exchange);
     return true;
 }
 
@@ -200,14 +198,35 @@ static void work_end(struct engine *engine, struct exchange *exchange) {
     work_free(asked);
 }
 
-void work_write(struct engine *engine, struct exchange *list) {
+static struct settlement *settlements(struct exchange *list) {
     struct settlement *first = NULL, **end = &first;
-    for (struct exchange *one = list; one; one = one->next) {
-        *end = &one->work->settlement;
+    for (; list; list = list->next) {
+        *end = &list->work->settlement;
         end = &(*end)->next;
     }
     *end = NULL;
-    settlements_write(engine, first);
+    return first;
+}
+
+bool work_joins(const struct exchange *exchange) {
+    const struct route *route = exchange->route ? &routes[exchange->route - 1] : NULL;
+    return route && (route->run == answer_settle || route->run == answer_settle_one);
+}
+
+void work_walk(struct engine *engine, struct exchange *list) {
+    settlements_walk(engine, settlements(list));
+    for (; list; list = list->next) {
+        struct settlement *asked = &list->work->settlement;
+        asked->next = NULL;
+        if (!asked->error.code && settlement_stays(asked))
+            settlements_write(engine, asked);
+        if (asked->error.code || asked->fine)
+            work_end(engine, list);
+    }
+}
+
+void work_write(struct engine *engine, struct exchange *list) {
+    settlements_write(engine, settlements(list));
     for (; list; list = list->next)
         work_end(engine, list);
 }

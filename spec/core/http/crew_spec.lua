@@ -19,6 +19,8 @@ describe("the clerk of the network face", function()
       ["handlers/slow.lua"] = "return { priority = function() while true do end end,\n"
         .. "  run = function() end }",
       ["handlers/full.lua"] = "return { backlog = 1, run = function() end }",
+      ["processes/p.lua"] = "local p = require 'moonshift.process'\n"
+        .. "return { p.step 'x' { topic = 'charge' } }",
     }
     store = folder .. "/moonshift.db"
     process.program = process.testing
@@ -236,6 +238,29 @@ describe("the clerk of the network face", function()
       .. " ON s.id=e.stream WHERE s.topic='ocr' AND e.outcome=1"))
     assert.same({ "34" }, process.sql(store, "SELECT count(*) FROM locked k JOIN stream s"
       .. " ON s.id=k.stream WHERE s.topic='ocr'"))
+  end)
+
+  it("has external tasks of several requests walked and written together", function()
+    local WORKERS = 32
+    for _ = 1, WORKERS do
+      assert.matches("^200", face:ask(ask("/v1/processes/p/start", json.decode "{}")))
+    end
+    local _, fetched = answer_of(face:ask(ask("/v1/fetch",
+      { worker = "w", topics = { "charge" }, max = WORKERS })))
+    local requests = {}
+    for i, job in ipairs(fetched.jobs) do
+      requests[i] = ask("/v1/settle", { outcomes = { outcome(job,
+        i == 2 and { token = job.token + 100000 } or nil) } })
+    end
+    assert.equal(WORKERS, #requests)
+    local before = passed("externals_committed")
+    for i, answer in ipairs(together(requests)) do
+      local _, said = answer_of(answer)
+      assert.equal(i == 2 and "conflict" or nil, said.outcomes[1].code, answer)
+    end
+    local count = passed("externals_committed") - before
+    assert.is_true(count <= WORKERS * 2 // 3, count)
+    assert.same({ "1" }, process.sql(store, "SELECT count(*) FROM instance"))
   end)
 end)
 
