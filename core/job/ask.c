@@ -1,4 +1,6 @@
 #include "job/ask.h"
+#include "base/json.h"
+#include <string.h>
 
 const char *ask_type_name(enum ask_type type) {
     static const char *const names[] = {
@@ -7,4 +9,10 @@ const char *ask_type_name(enum ask_type type) {
         [ASK_OBJECT] = "object",   [ASK_VALUE] = "any",
     };
     return names[type];
+}
+
+bool ask_is_executor(const json_t *row, const char *state) {
+    const char *is = json_text(row, "state");
+    return !json_is_array(json_object_get(row, "topics")) && is &&
+           (!state || strcmp(is, state) == 0);
 }

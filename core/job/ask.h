@@ -121,6 +121,11 @@ struct ask_table {
     const char *order;                /* the store's: unless sorted; NULL: the first column */
 };
 
+/* True if a row of ASK_EXECUTORS is an executor in this state, NULL: in any. A worker outside
+ * stands there as well, with its topics, and never is one: it is no process that anybody looks at.
+ */
+bool ask_is_executor(const json_t *row, const char *state);
+
 /* "integer", "time" and so on. */
 const char *ask_type_name(enum ask_type type);
 

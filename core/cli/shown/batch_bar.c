@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/shown/display.h"
-#include "job/executor_row.h"
+#include "job/ask.h"
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int is_served(struct engine *engine, struct error *error) {
     int served = rows ? 0 : -1;
     size_t i;
     json_array_foreach(rows, i, row)
-        served = served || executor_row_is(row, "live");
+        served = served || ask_is_executor(row, "live");
     json_decref(rows);
     return served;
 }

@@ -3,7 +3,7 @@
 #include "cli/shown/counts.h"
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
-#include "job/executor_row.h"
+#include "job/ask.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -329,7 +329,7 @@ static int live_executors(const json_t *stats) {
     int count = 0;
     const json_t *executor;
     json_array_foreach(json_object_get(stats, "executors"), i, executor)
-        count += executor_row_runs(executor) && !executor_row_is(executor, "gone");
+        count += ask_is_executor(executor, NULL) && !ask_is_executor(executor, "gone");
     return count;
 }
 

@@ -5,7 +5,7 @@
 #include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "job/executor_row.h"
+#include "job/ask.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ void executors_none_say(const struct cli *cli, struct engine *engine) {
         rows = engine_ask(engine, ASK_EXECUTORS, NULL, NULL);
     bool none = rows != NULL;
     json_array_foreach(rows, i, row)
-        none = none && !executor_row_is(row, "live") && !executor_row_is(row, "draining");
+        none = none && !ask_is_executor(row, "live") && !ask_is_executor(row, "draining");
     json_decref(rows);
     if (none)
         fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", engine_path(engine));

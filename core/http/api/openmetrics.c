@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/process_usage.h"
 #include "http/api/route.h"
-#include "job/executor_row.h"
+#include "job/ask.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,11 +192,11 @@ static void write_workers(const struct page *page, const json_t *executors) {
     const json_t *executor;
     int64_t workers = 0, running = 0, live = 0;
     json_array_foreach(executors, i, executor) {
-        if (!executor_row_runs(executor))
+        if (!ask_is_executor(executor, NULL))
             continue;
         workers += json_int(executor, "workers");
         running += json_int(executor, "running");
-        live += executor_row_is(executor, "live");
+        live += ask_is_executor(executor, "live");
     }
     const char *const busy[] = {"state", "running", NULL}, *const idle[] = {"state", "idle", NULL};
     const char *const none[] = {NULL};
