@@ -307,7 +307,8 @@ local function check_allowed(element, event, report)
   then
     report:refuse(element, ("an event of the kind %s is not supported as <%s> (expected %s)")
       :format(event.kind, element.name, allowed:gsub(" ", ", ")))
-  elseif event.kind == "none" and WAITS[element.name] then
+  elseif event.kind == "none" and WAITS[element.name]
+    and not elements.extensions(element, "eventType")[1] then
     report:refuse(element, ("<%s> waits for nothing (expected %s)"):format(element.name,
       allowed:gsub(" ", ", ")))
   end

@@ -69,6 +69,9 @@ local function typed(element, kind, node, report)
   elseif lower == "dmn" then
     return table_of_flowable(element, node, report)
   end
+  if elements.extensions(element, "eventType")[1] then
+    return nil -- told of the event registry
+  end
   report:refuse(element, ('type="%s" (expected external, mail, shell, http or dmn)'):format(kind))
 end
 
@@ -118,6 +121,8 @@ local function behaviour_of(element, holder, node, report)
     return { class = class, delegate = not class and delegate or nil }
   elseif expression then
     return { expression = expression }
+  elseif rule and extension_text(holder, "rules") then
+    return nil -- told already
   end
   report:refuse(element, NEITHER:format(rule and ", or decisionRef" or ""))
 end

@@ -125,6 +125,16 @@ end
 
 -- ---- elements of the products ----
 
+-- Those of the event registry, which say one thing of an activity together.
+function Schema:refuse_registry(element)
+  local owner = element.within or ""
+  if not self.registry[owner] then
+    self.report:refuse(element, ("<%s> is not supported (expected %s)"):format(element.name,
+      vocabulary.instead[element.name] or "a process without the event registry"))
+  end
+  self.registry[owner] = true
+end
+
 function Schema:check_extension(element)
   local known = vocabulary.extension_elements[element.name]
   local held = vocabulary.extension_parts[element.name]
@@ -132,8 +142,7 @@ function Schema:check_extension(element)
     self.report:warn(element, ("unknown element <%s> is ignored%s"):format(element.name,
       meant(element.name, vocabulary.names(vocabulary.extension_elements), "<%s>")))
   elseif known.state == "refused" then
-    self.report:refuse(element, ("<%s> is not supported (expected %s)"):format(element.name,
-      vocabulary.instead[element.name] or "a process without it"))
+    self:refuse_registry(element)
   elseif known.state == "ignored" then
     self.report:warn_once(tag(element.name), element, ("<%s> is ignored"):format(element.name))
   elseif held then
@@ -273,8 +282,8 @@ end
 
 -- check(root, report) -> the elements by their ids; nil if the file is no BPMN 2.0.
 function schema.check(root, report)
-  local self = setmetatable({ report = report, ids = {}, passes_over = origin.draws_freely(root) },
-    Schema)
+  local self = setmetatable({ report = report, ids = {}, registry = {},
+    passes_over = origin.draws_freely(root) }, Schema)
   if root.name ~= "definitions" or not elements.is_model(root) then
     report:refuse(root, ('<%s> of the namespace "%s" (expected <definitions> of "%s")'):format(
       root.name, root.ns or "", elements.MODEL))

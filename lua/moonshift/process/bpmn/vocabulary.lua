@@ -343,7 +343,7 @@ parts("properties", "", "property")
 parts("property", "id:ignored name value", "")
 
 vocabulary.says_more = { caseBinding = "caseRef", caseVersion = "caseRef",
-  caseTenantId = "caseRef" }
+  caseTenantId = "caseRef", ruleVariablesInput = "rules", exclude = "rules" }
 vocabulary.instead.caseRef = "calledElement: case models are not run"
 vocabulary.instead.triggerable = "a receiveTask behind the serviceTask"
 vocabulary.instead.rules = "decisionRef, or a class"
