@@ -322,6 +322,15 @@ function Folder:defined(graph, written)
   return definitions.of(graph)
 end
 
+-- What is wrong with a retry is told of its place in the model.
+local function without_retry(declared)
+  local copy = {}
+  for key, value in pairs(declared) do
+    copy[key] = key ~= "retry" and value or nil
+  end
+  return copy
+end
+
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
 -- path, declared, retry }. `handlers`: the names of those of the folder, or false if none is looked
 -- for; missing = "incident": others may lack. `reading`: "folder" or "file", which are checked and
@@ -340,8 +349,9 @@ function Folder:finish(handlers, missing, reading, written)
   end
   for _, part in ipairs(self.sequence) do
     for _, one in ipairs(part.definitions or self:defined(part.graph, written)) do
-      list[#list + 1] = { name = one.name, path = part.path, declared = one.declared,
-        retry = not problems[1] and one.retry or nil } -- what is wrong with one is told already
+      local untold = not problems[1]
+      list[#list + 1] = { name = one.name, path = part.path, retry = untold and one.retry or nil,
+        declared = untold and one.declared or without_retry(one.declared) }
     end
   end
   return problems, list

@@ -38,6 +38,15 @@ describe("process check", function()
       .. "moonshift: .: 2 problems\n", errors)
   end)
 
+  it("tells once of a retry that cannot be read", function()
+    place = program.place { ["processes/a.bpmn"] = models.line([[<task id="x" c:asyncBefore="true">
+      <extensionElements><c:failedJobRetryTimeCycle>R5/soon</c:failedJobRetryTimeCycle>
+      </extensionElements></task>]]) }
+    local _, _, errors = place.run("process", "check")
+    assert.matches('^processes/a.bpmn:%d+:%d+: "x": its retry "R5/soon"[^\n]+\n'
+      .. "moonshift: .: 1 problem\n$", errors)
+  end)
+
   it("says file by file what is wrong and doubtful, and what is wrong last", function()
     local doubtful = models.line '<task id="x"/><task id="y"/>'
     place = program.place { ["processes/a.bpmn"] = SERVICE .. "<!-- -->",
