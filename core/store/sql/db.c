@@ -162,6 +162,10 @@ void db_forget(struct db *db, struct row *row) {
     free(row);
 }
 
+bool db_ahead(struct row *row, struct error *error) {
+    return row && (!row->driver->ahead || row->driver->ahead(row, error));
+}
+
 enum answer db_step(struct db *db, struct row *row, struct error *error) {
     return row ? db->driver->step(db, row, error) : FAILED;
 }

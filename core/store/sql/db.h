@@ -70,6 +70,7 @@ struct db_driver {
      * change so many rows. */
     bool (*run)(struct db *db, struct row *row, struct error *error);
     bool (*run_counted)(struct db *db, struct row *row, int wanted, struct error *error);
+    bool (*ahead)(struct row *row, struct error *error); /* see db_ahead; NULL: nothing is sent */
     void (*done)(struct row *row);
     enum row_type (*type)(struct row *row, int column);
     int64_t (*integer)(struct row *row, int column);
@@ -111,6 +112,10 @@ struct row *db_query(struct db *db, struct error *error, const char *sql, const 
 struct row *db_prepare(struct db *db, const char *sql, const json_t *const *values, size_t count,
                        struct error *error);
 void db_forget(struct db *db, struct row *row);
+
+/* Sends a question that is stepped later, where a statement is a round trip: what is asked together
+ * is waited for once. Nothing else may be bound to it meanwhile. False for NULL. */
+bool db_ahead(struct row *row, struct error *error);
 
 /* YES: a row; NO: the end. The statement is reset unless there is a row. FAILED for NULL. */
 enum answer db_step(struct db *db, struct row *row, struct error *error);

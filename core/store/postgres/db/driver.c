@@ -466,6 +466,7 @@ const struct db_driver postgres_driver = {
     .step = postgres_step,
     .run = run_kept,
     .run_counted = run_counted,
+    .ahead = statement_send_ahead,
     .done = postgres_done,
     .type = postgres_type,
     .integer = postgres_integer,

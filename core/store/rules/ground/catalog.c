@@ -201,6 +201,17 @@ static bool catalog_sort(struct catalog *catalog) {
     return true;
 }
 
+/* Is anything suspended: instances, and processes or their versions? */
+static bool catalog_read_flags(struct catalog *catalog, struct db *db, struct row *row,
+                               struct error *error) {
+    if (db_step(db, row, error) != YES)
+        return false;
+    catalog->instances = row_int(row, 0) != 0;
+    catalog->processes = row_int(row, 1) != 0;
+    row_done(row);
+    return true;
+}
+
 bool catalog_refresh(struct store *store, struct error *error) {
     struct catalog *catalog = &store->catalog;
     struct db *db = &store->db;
@@ -212,25 +223,19 @@ bool catalog_refresh(struct store *store, struct error *error) {
                  "SELECT id, name, deployment, override_priority, suspended, properties,"
                  " override_limit, override_rate FROM definition ORDER BY name",
                  "");
-    if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
-        return false;
     struct row *streams = db_query(
         db, error,
         "SELECT id, definition, deployment, category, type, topic FROM stream ORDER BY id", "");
-    if (!catalog_read(catalog, db, streams, catalog_read_stream, error))
+    struct row *flags = db_query(db, error,
+                                 "SELECT EXISTS(SELECT 1 FROM suspended_instance),"
+                                 " EXISTS(SELECT 1 FROM process WHERE suspended<>0 UNION ALL"
+                                 " SELECT 1 FROM process_version WHERE suspended<>0)",
+                                 "");
+    if (!db_ahead(definitions, error) || !db_ahead(streams, error) || !db_ahead(flags, error) ||
+        !catalog_read(catalog, db, definitions, catalog_read_definition, error) ||
+        !catalog_read(catalog, db, streams, catalog_read_stream, error) ||
+        !catalog_read_flags(catalog, db, flags, error))
         return false;
-    int64_t instances = 0;
-    if (db_value(db, error, &instances, "SELECT EXISTS(SELECT 1 FROM suspended_instance)", "") ==
-        FAILED)
-        return false;
-    catalog->instances = instances != 0;
-    int64_t halted = 0;
-    if (db_value(db, error, &halted,
-                 "SELECT EXISTS(SELECT 1 FROM process WHERE suspended<>0 UNION ALL"
-                 " SELECT 1 FROM process_version WHERE suspended<>0)",
-                 "") == FAILED)
-        return false;
-    catalog->processes = halted != 0;
     if (!catalog_sort(catalog))
         return db_no_memory(db, error);
     catalog->version = store->meta.catalog;

@@ -146,6 +146,25 @@ static void queued(struct contract *c) {
     EXPECT(count == 1000);
 }
 
+/* Questions that are sent ahead are answered in one wait, in any order. */
+static void asked_together(struct contract *c) {
+    struct server server;
+    int64_t first = 0, second = 0;
+    EXPECT(server_open(c, &server));
+    struct db *db = &server.db;
+    struct row *one = db_query(db, &c->error, "SELECT 1::bigint", "");
+    struct row *two = db_query(db, &c->error, "SELECT 2::bigint", "");
+    const int64_t before = server.session.waits;
+    bool fine = db_ahead(one, &c->error) && db_ahead(two, &c->error);
+    fine = fine && db_first(db, two, &second, &c->error) == YES;
+    fine = fine && db_first(db, one, &first, &c->error) == YES;
+    const int64_t waits = server.session.waits - before;
+    server_close(&server);
+    EXPECT(fine && first == 1 && second == 2);
+    EXPECT(waits == 1);
+    EXPECT(!db_ahead(NULL, &c->error));
+}
+
 /* The statement that is refused says nothing; what waits next tells, and so does all that follows.
  */
 static void refused(struct contract *c) {
@@ -334,6 +353,7 @@ static const struct check checks[] = {
     {"booleans, sums and small numbers are read as numbers", made_values},
     {"parameters go by their numbers, or in order", numbered},
     {"what only runs in a transaction is queued", queued},
+    {"questions that are sent ahead wait once", asked_together},
     {"an error of a queued statement is that of the next wait", refused},
     {"a transaction goes back to a savepoint, and on from there", returned},
     {"a statement that was refused can be asked again", unknown_table},
