@@ -1287,13 +1287,27 @@ local variables = require "moonshift.process.variables"
     {"name": "turn-of-closed-body", "by": "spec/core/store/body_contract",
      "breaks": "a turn goes on although its body is closed",
      "changes": [("core/store/rules/process/turn.c", """
-                         " WHERE t.id=?1 AND b.closed=0",
-                         "i", id);
+            "SELECT t.rev FROM body_turn t WHERE t.id=?1 AND " OPEN_BODY("closed") "=0", "i", id);
     if (change)
 """, """
-                         " WHERE t.id=?1",
-                         "i", id);
+            "SELECT t.rev FROM body_turn t WHERE t.id=?1", "i", id);
     if (change)
+""")]},
+    {"name": "receivers-that-left", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
+     "breaks": "what has ceased to wait for a signal gets the next one of the turn",
+     "changes": [("core/store/rules/process/subscription.c", """
+    signals_ahead_left(store, instance);
+    if (token)
+""", """
+    if (token)
+""")]},
+    {"name": "jobs-of-a-turn", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
+     "breaks": "jobs of an instance that are still to end count as ended",
+     "changes": [("core/store/rules/ground/unit_ahead.c", """
+    while (job < end && (job->id == running || id_set_has(&ahead->ended, job->id)))
+        job++;
+""", """
+    job = end;
 """)]},
     {"name": "turn-unguarded", "by": "spec/core/store/body_contract",
      "breaks": "a unit of a turn is written over another one that came first",
