@@ -247,7 +247,8 @@ static bool begin_waiting(struct contract *c, int64_t of) {
     return settle_step(c, NULL, &step, NULL) == SETTLED;
 }
 
-/* The second of three units leaves what waits for the signal that the others give. */
+/* The second of three units leaves what waits for the signal that the others give. Three others
+ * wait all the time; the definition of the jobs is known. */
 static void left_between(struct contract *c) {
     int64_t of = order(c);
     struct unit_signal signal = signal_of("shipped");
@@ -255,7 +256,8 @@ static void left_between(struct contract *c) {
     struct outcome outcomes[3] = {0};
     struct capacity capacity = {.acquire = &everything};
     enum settled settled = SETTLED;
-    EXPECT(of != 0 && begin(c, of) && begin_waiting(c, of) && begin(c, of));
+    EXPECT(of != 0 && wait_for_signal(c, of, 3) && turn_bringing(c, of, 10, &signal).waits > 0);
+    EXPECT(begin(c, of) && begin_waiting(c, of) && begin(c, of));
     struct job *jobs = take_many(c, 3);
     EXPECT(jobs);
     int at = 0;
@@ -282,7 +284,7 @@ static void left_between(struct contract *c) {
         done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error);
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     job_free_list(jobs);
-    EXPECT(done && bringers(c) == 1);
+    EXPECT(done && bringers(c) == 2 * 3 + 1);
 }
 
 /* ---- jobs of instances are taken ---- */
