@@ -21,9 +21,11 @@ local function rest(times, came)
   return { math.max(0, times[1] - came), math.max(0, times[2] - came) }
 end
 
--- What has begun so many times for sure, in something that is entered `times` times.
-local function begun(times, came)
-  return { math.max(0, came - (times[2] - times[1])), came }
+-- What has begun so many times for sure, in something that is entered `times` times. `beside`: one
+-- that is cut off may have had all of them.
+local function begun(times, came, beside)
+  local cut_off = times[2] - times[1]
+  return { math.max(0, came - (beside and cut_off > 0 and came or cut_off)), came }
 end
 
 local function multiplied(times, by)
@@ -104,7 +106,7 @@ local function timed(self, node, times)
   if within.by == "timer" then
     add_job(self, id .. ":timer", exactly(fired), most - fired)
   end
-  count_path(self, node.lists[#node.lists], begun(times, fired), most - fired)
+  count_path(self, node.lists[#node.lists], begun(times, fired, within.beside), most - fired)
   if within.beside then
     return times, times
   end
@@ -119,7 +121,7 @@ local function handled(self, node, times)
   end
   local id = node.id .. "_late"
   local fired, most = came_late(self, id .. ".start", within, times)
-  local path = begun(times, fired)
+  local path = begun(times, fired, within.beside)
   add_ends(self, id, path)
   if within.by == "timer" then
     add_job(self, id .. ".start:timer", exactly(fired), most - fired)

@@ -101,26 +101,26 @@ function makers.fail(self, depth)
   return options(self, { kind = "fail", id = new_id(self, "f"), lists = lists(self, 1, depth) })
 end
 
--- Lists of another scope, which is a loop or none.
-local function scope_of(self, count, depth, loop)
-  local outside = self.loop
-  self.loop = loop
+-- Lists of the node's scope, which is a loop or none. What is called has its own signals.
+local function scope_of(self, node, count, depth, loop)
+  local outside, turns = self.loop, self.turns
+  self.loop, self.turns = loop, node.kind ~= "call" and (turns or node.times) or nil
   local made = lists(self, count, depth)
-  self.loop = outside
+  self.loop, self.turns = outside, turns
   return made
 end
 
 function makers.sub(self, depth)
   local node = repeated(self, options(self, { kind = "sub", id = new_id(self, "s") }), depth)
   node.listens = chance(self.maps) or nil
-  node.lists = scope_of(self, 1, depth)
+  node.lists = scope_of(self, node, 1, depth)
   return timed(self, node, depth)
 end
 
 function makers.loop(self, depth)
   local node = repeated(self, options(self, { kind = "loop", id = new_id(self, "l") }), depth)
   node.rounds, node.counter = math.random(3), options(self, {})
-  node.lists = scope_of(self, 1, depth, true)
+  node.lists = scope_of(self, node, 1, depth, true)
   return timed(self, node, depth)
 end
 
@@ -130,7 +130,7 @@ local RAISES = { "escalate", "signal", "when" }
 -- What a scope hears of: of a signal one that is there once alone.
 local function raised_by(self, node)
   local by = one_of(RAISES)
-  return by == "signal" and (self.again or node.times) and "escalate" or by
+  return by == "signal" and (self.again or self.turns or node.times) and "escalate" or by
 end
 
 -- Its second list ends what the first one does; the third one comes then. `by` says how that is
@@ -144,7 +144,7 @@ function makers.halt(self, depth)
   end
   local outside = self.halted
   node.thrower, self.halted = options(self, {}), true
-  node.lists = scope_of(self, node.how == "terminate" and 2 or 3, depth)
+  node.lists = scope_of(self, node, node.how == "terminate" and 2 or 3, depth)
   self.halted = outside
   return node
 end
@@ -162,7 +162,7 @@ function makers.raise(self, depth)
   if node.by == "when" and not node.inside and node.times then
     node.by = "escalate"
   end
-  node.lists = scope_of(self, 1, depth)
+  node.lists = scope_of(self, node, 1, depth)
   local outside = self.again
   self.again = true
   node.lists[2] = list_of(self, depth + 1)
@@ -178,7 +178,7 @@ function makers.undo(self, depth)
   local node = repeated(self, options(self, { kind = "undo", id = new_id(self, "u") }), depth)
   node.thrower, node.cancels = options(self, {}), not node.times and chance(40)
   self.halted = node.cancels -- what comes beside its list would be cut off
-  node.lists = scope_of(self, 1, depth)
+  node.lists = scope_of(self, node, 1, depth)
   self.halted = nil
   return node
 end
@@ -227,8 +227,8 @@ local function whole_timed(self, list, depth)
 end
 
 function makers.call(self, depth)
-  local node = options(self, { kind = "call", id = new_id(self, "k"),
-    lists = scope_of(self, 1, depth) })
+  local node = options(self, { kind = "call", id = new_id(self, "k") })
+  node.lists = scope_of(self, node, 1, depth)
   whole_timed(self, node.lists[1], depth)
   return timed(self, repeated(self, node, depth), depth)
 end
