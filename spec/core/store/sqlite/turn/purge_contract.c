@@ -1,8 +1,9 @@
-/* sweep_contract.c - rows that jobs leave behind as they succeed: nobody ever sees one, and they
+/* purge_contract.c - rows that jobs leave behind as they succeed: nobody ever sees one, and they
  * all go, on random histories against a model, and through kills. */
 #include "../../contract.h"
 #include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/turn/purge.h"
 
 #define BLOCK 1024
 
@@ -186,6 +187,23 @@ static void leaves(struct contract *c) {
     EXPECT(create_many(c, 3000, 0) && succeed(c, 2990) && debts(c) == 1);
     EXPECT(store_leave(c->store, &c->error));
     EXPECT(rows(c) == 10 && seen(c) == 10 && debts(c) == 0);
+}
+
+/* Memory was out as the ends of runs were noted: what was not is searched for once there is time,
+ * whatever is committed or given up before. */
+static void lost(struct contract *c) {
+    struct purge *purge = &sqlite_of(c->store)->purge;
+    store_purge_behind(c->store);
+    EXPECT(create_many(c, 300, 0) && succeed(c, 200));
+    purge_clear(purge);
+    *purge = (struct purge){.on = true, .mark = true, .marked = true, .lost = true};
+    EXPECT(succeed(c, 50) && store_settle_end(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error));
+    EXPECT(store_tend(c->store, CHORE_PURGE, 0, NULL, &c->error));
+    store_rollback(c->store);
+    EXPECT(rows(c) == 300 && seen(c) == 50 && debts(c) == 1);
+    EXPECT(idle(c) && rows(c) == 50 && debts(c) == 0 && !purge->lost);
+    EXPECT(succeed(c, 50) && idle(c) && rows(c) == 0 && debts(c) == 0);
 }
 
 static void dies(struct contract *c) {
@@ -529,6 +547,7 @@ static const struct check checks[] = {
     {"rows that would be dead or suspended go at once", at_once},
     {"a job that is suspended while it runs keeps its row", suspended},
     {"an executor that leaves sweeps the rest", leaves},
+    {"what was lost sight of is searched for", lost},
     {"what a dead one has left behind is searched for, step by step", dies},
     {"the search goes on between turns", dies_busy},
     {"a search and a live executor's own sweep do not meet", together},
