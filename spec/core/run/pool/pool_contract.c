@@ -119,6 +119,26 @@ static void a_handler_past_its_time_fails(struct contract *c) {
     EXPECT(submit(&site, "endless", 1, 1, 0));
     struct outcome *list = outcomes(&site, 1);
     EXPECT(list && list->kind == OUTCOME_FAILURE && list->reason == REASON_TIMEOUT);
+    EXPECT(list->took >= 200 && list->took <= (double)(list->ended - list->started) + 1000);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+/* The rest of an item that came before the lease had lapsed is given back; what comes later runs.
+ */
+static void nothing_begins_from_before_a_lapse(struct contract *c) {
+    OPEN(1);
+    EXPECT(
+        submit_with(c, site.client, (struct job){.handler = "gated", .lane_id = 9}, "open", 1, 3));
+    EXPECT(loaded(&site, 1, 2));
+    client_lapse(site.client);
+    EXPECT(submit(&site, "good", 4, 4, 0) && let_go(c));
+    struct outcome *list = outcomes(&site, 4);
+    EXPECT(list && list->next && list->next->next && list->next->next->next);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        const bool before = outcome->job->id == 2 || outcome->job->id == 3;
+        EXPECT(outcome->kind == (before ? OUTCOME_RETURNED : OUTCOME_SUCCESS));
+    }
     outcome_free_list(list);
     CLOSE;
 }
@@ -550,6 +570,7 @@ static const struct check checks[] = {
     {"what has not begun is given back", what_has_not_begun_is_given_back},
     {"a running handler is cut off", a_running_handler_is_cut_off},
     {"a handler past its time fails", a_handler_past_its_time_fails},
+    {"nothing begins from before a lapse", nothing_begins_from_before_a_lapse},
     {"one failure leaves the others alone", one_failure_leaves_the_others_alone},
     {"the rest of a refused item is given back", the_rest_of_a_refused_item_is_given_back},
     {"jobs that share a place run one after the other",
