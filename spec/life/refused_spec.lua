@@ -106,6 +106,8 @@ describe("a run whose commit the store refuses", function()
     assert.is_false(fine)
     assert.matches("no job 4711", message, 1, true)
     assert.same({ 5, "2026-01-01T00:00:00.100Z" }, { engine:job(id).retries, engine:job(id).due })
+    assert.is_true(engine:close()) -- nothing runs any more
+    engine = nil
   end)
 
   it("leaves its lane to the others of its item", function()
