@@ -58,7 +58,7 @@ static void caller_read(struct caller *caller, const json_t *who) {
         fprintf(stderr, "asker: %s\n", error.text);
     snprintf(caller->who, sizeof caller->who, "%s",
              json_text(who, "name") ? json_text(who, "name") : "token:spec");
-    caller->token = json_int(who, "token");
+    caller->token = caller->keys = json_int(who, "token");
     caller->tenant = json_text(who, "tenant") ? strdup(json_text(who, "tenant")) : NULL;
     caller->handlers = json_incref(json_object_get(who, "handlers"));
 }
