@@ -242,6 +242,17 @@ def unbegun(evidence, job):
             if row["t"] - SECOND < death < row["t"] + 5 * SECOND * evidence.slow]
 
 
+def unanswered(evidence, job):
+    """Locks of workers outside of which they may have heard late or never, so that none began a run.
+    What comes late is given back, but the lock may be over by then."""
+    if not job.handler.startswith("topic/"):
+        return 0
+    tokens = {run.token for run in job.runs}
+    return sum(row["token"] not in tokens and
+               not evidence.calm(row["t"] - SECOND, row["t"] + LOCK * SECOND)
+               for row in job.of("lock"))
+
+
 def crashes(evidence, report):
     """Counted for each job that ran when its process was killed, and for no other. A worker may be
     killed between the two: then nobody has written the run down. It is counted when the lock is
@@ -250,7 +261,7 @@ def crashes(evidence, report):
     for job in evidence.jobs.values():
         report.look(len(job.runs))
         counted = sum(row["new"] > row["old"] for row in job.of("crashes"))
-        may = must = 0
+        may, must = unanswered(evidence, job), 0
         for run in job.runs:
             death = evidence.gone.get(run.pid)
             if run.node.startswith(OUTSIDE) and run.word:

@@ -306,6 +306,31 @@ class Jobs(Checked):
         self.bad("I8b", "0 crashes counted")
         self.assertIn("1 crashes counted, it ran in 0", self.reports()["I8b"].violations[1][0])
 
+    def heard_late(self, handler, slow):
+        """A lock of which its worker hears when it is over."""
+        self.story.create(1, handler)
+        if slow:
+            self.story.line("N", "delayed", node="north")
+        self.story.lock(1)
+        self.story.wait(3000)
+        self.story.unlock(1)
+        self.story.row("crashes", 1, old=0, new=1)
+        if slow:
+            self.story.line("N", "prompt", node="north")
+        self.story.wait(60000)
+
+    def test_a_crash_of_a_lock_whose_worker_hears_late(self):
+        self.heard_late("topic/outer", True)
+        self.assertEqual([], self.reports()["I8b"].violations)
+
+    def test_a_crash_of_a_lock_whose_worker_hears_in_time(self):
+        self.heard_late("topic/outer", False)
+        self.bad("I8b", "1 crashes counted, it ran in 0")
+
+    def test_a_crash_of_a_lock_of_an_executor_that_is_slow(self):
+        self.heard_late("chore", True)
+        self.bad("I8b", "1 crashes counted, it ran in 0")
+
     def test_children_with_their_parent(self):
         self.parent(2)
         self.good("I15b")
