@@ -197,7 +197,7 @@ static bool add_jobs(struct engine *engine, const struct job *jobs, struct fetch
     return done && (!out->failed || error_no_memory(error));
 }
 
-bool fetch_take(struct engine *engine, const struct fetch *fetch, struct fetched *fetched,
+bool fetch_take(struct engine *engine, struct fetch *fetch, struct fetched *fetched,
                 struct error *error) {
     const struct acquire order = acquire_from(engine->options.settings);
     struct job *jobs = NULL;
@@ -213,7 +213,7 @@ void fetched_clear(struct fetched *fetched) {
     fetched->count = 0;
 }
 
-static bool take(struct engine *engine, const struct fetch *fetch, struct fetched *fetched,
+static bool take(struct engine *engine, struct fetch *fetch, struct fetched *fetched,
                  struct error *error) {
     return store_begin(engine->store, STORE_TURN, error) &&
            engine_end(engine, fetch_take(engine, fetch, fetched, error), error);

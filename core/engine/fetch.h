@@ -24,7 +24,7 @@ void fetched_clear(struct fetched *fetched);
  * the open transaction. Zero-initialise `fetch`, and clear it in any case. */
 bool fetch_read(struct fetch *fetch, struct engine *engine, const json_t *question,
                 struct error *error);
-bool fetch_take(struct engine *engine, const struct fetch *fetch, struct fetched *fetched,
+bool fetch_take(struct engine *engine, struct fetch *fetch, struct fetched *fetched,
                 struct error *error);
 void fetch_clear(struct fetch *fetch);
 

@@ -21,12 +21,19 @@ struct fetch {
     time_ms lock;        /* the longest of them */
     int64_t least, most; /* the priorities of all, inclusive */
     int max;             /* jobs */
+    bool none_late; /* out: no lock of these topics has run out. In: as the transaction knows */
+    int64_t row;    /* the worker's row, whose `seen` and topics need no change; 0: not known */
 };
+
+/* For fetches of one transaction, before the first of them: finds the rows of their workers, where
+ * the engine asks for many at once. */
+bool store_fetch_ahead(struct store *store, struct fetch *const *list, size_t count, time_ms now,
+                       struct error *error);
 
 /* Locks the best jobs of the topics for the worker. *jobs: the caller's, with the frames of
  * instances. */
-bool store_fetch(struct store *store, const struct fetch *fetch, const struct acquire *order,
-                 time_ms now, struct job **jobs, struct error *error);
+bool store_fetch(struct store *store, struct fetch *fetch, const struct acquire *order, time_ms now,
+                 struct job **jobs, struct error *error);
 
 /* A lock as a worker outside names it. */
 struct lock_named {

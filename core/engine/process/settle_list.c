@@ -284,8 +284,37 @@ static bool go_on_all(struct settlement *asked, struct engine *engine, struct er
     return done;
 }
 
-static bool fetch_one(struct settlement *asked, struct engine *engine, struct error *error) {
-    return !asked->wanted || fetch_take(engine, asked->wanted, &asked->fetched, error);
+/* Where none has run out for one fetch, none has for the next one of the same topics. */
+static bool fetch_each(struct fetch *const *list, struct fetched *const *fetched, size_t count,
+                       struct engine *engine, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        list[i]->none_late =
+            i > 0 && list[i - 1]->none_late && json_equal(list[i]->topics, list[i - 1]->topics);
+        done = fetch_take(engine, list[i], fetched[i], error);
+    }
+    return done;
+}
+
+static bool fetch_all(struct settlement *list, const struct settlement *end, struct engine *engine,
+                      struct error *error) {
+    size_t most = 0, count = 0;
+    for (const struct settlement *one = list; one != end; one = one->next)
+        most++;
+    struct fetch **wanted = calloc(most + 1, sizeof *wanted);
+    struct fetched **fetched = calloc(most + 1, sizeof *fetched);
+    bool done = (wanted && fetched) || error_no_memory(error);
+    for (struct settlement *one = list; done && one != end; one = one->next)
+        if (one->wanted) {
+            one->wanted->row = 0;
+            wanted[count] = one->wanted;
+            fetched[count++] = &one->fetched;
+        }
+    done = done && store_fetch_ahead(engine->store, wanted, count, engine_now(engine), error) &&
+           fetch_each(wanted, fetched, count, engine, error);
+    free(wanted);
+    free(fetched);
+    return done;
 }
 
 /* What one settles the others may fetch. */
@@ -294,8 +323,7 @@ static bool write_all(struct settlement *list, const struct settlement *end, str
     bool done = settle_all(list, end, engine, error);
     for (struct settlement *one = list; done && one != end; one = one->next)
         done = go_on_all(one, engine, error);
-    for (struct settlement *one = list; done && one != end; one = one->next)
-        done = fetch_one(one, engine, error);
+    done = done && fetch_all(list, end, engine, error);
     if (list->who)
         engine_act_as(engine, NULL);
     return done;

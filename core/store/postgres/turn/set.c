@@ -145,6 +145,10 @@ static const struct {
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
                    " AND edited=0 OFFSET 0) AS l)) RETURNING token",
                    3, ARRAY_INT8},
+    [SET_WORKERS] = {"SELECT e.id, e.seen, k.name, e.topics FROM (SELECT unnest(?) AS name) AS k"
+                     " CROSS JOIN LATERAL (SELECT * FROM executor WHERE kind=1 AND state<>0"
+                     " AND name=k.name ORDER BY id LIMIT 1) AS e WHERE e.draining=0",
+                     0, ARRAY_INT8},
     [SET_OUTSIDE] = {"SELECT l.id, l.token, l.owner, l.until, e.name"
                      " FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
                      " (SELECT * FROM locked WHERE id=k.id AND token=k.token OFFSET 0) AS l"

@@ -92,6 +92,58 @@ static enum answer row_find(struct store *store, const char *name, const char *t
     return YES;
 }
 
+/* What is asked for all at once. */
+struct workers {
+    struct set set; /* first */
+    struct fetch *const *list;
+    char **topics; /* of each, as its row would say them */
+    time_ms now;
+};
+
+static bool workers_read(struct set *set, struct store *store, struct row *row,
+                         struct error *error) {
+    const struct workers *workers = (struct workers *)set;
+    enum answer step;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        const char *name = row_text(row, 2), *topics = row_text(row, 3);
+        bool fresh = row_int(row, 1) + REMOTE_SEEN > workers->now && topics;
+        for (size_t i = 0; fresh && i < set->count; i++)
+            if (strcmp(workers->list[i]->worker, name) == 0 &&
+                strcmp(workers->topics[i], topics) == 0)
+                workers->list[i]->row = row_int(row, 0);
+    }
+    return step == NO;
+}
+
+static bool workers_ask(struct store *store, struct workers *workers, const char **names,
+                        size_t count, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        names[i] = workers->list[i]->worker;
+        workers->topics[i] = json_write(workers->list[i]->topics, NULL);
+        done = workers->topics[i] || db_no_memory(&store->db, error);
+    }
+    workers->set =
+        (struct set){.kind = SET_WORKERS, .texts = names, .count = count, .read = workers_read};
+    return done && store->engine->set(store, &workers->set, error);
+}
+
+bool store_fetch_ahead(struct store *store, struct fetch *const *list, size_t count, time_ms now,
+                       struct error *error) {
+    if (!store->engine->sets || count < 2)
+        return true;
+    struct workers workers = {
+        .list = list, .topics = calloc(count, sizeof *workers.topics), .now = now};
+    const char **names = calloc(count, sizeof *names);
+    bool done = (workers.topics && names) || db_no_memory(&store->db, error);
+    done = done && workers_ask(store, &workers, names, count, error);
+    for (size_t i = 0; workers.topics && i < count; i++)
+        free(workers.topics[i]);
+    free(workers.topics);
+    free(names);
+    return done;
+}
+
 static bool row_keep(struct store *store, const char *name, const char *topics, time_ms now,
                      struct self *self, struct error *error) {
     bool stale = false;
@@ -106,13 +158,17 @@ static bool row_keep(struct store *store, const char *name, const char *topics, 
                         "iit", self->id, now, topics);
 }
 
-bool remote_join(struct store *store, const char *name, const json_t *topics, time_ms lock,
-                 time_ms now, struct self *self, struct error *error) {
-    char *text = json_write(topics, NULL);
-    *self = (struct self){.lease = lock, .lease_until = now + lock, .now = now, .remote = true};
-    bool done =
-        text ? row_keep(store, name, text, now, self, error) : db_no_memory(&store->db, error);
-    snprintf(self->owner, sizeof self->owner, "%s/%lld", name, (long long)self->id);
+bool remote_join(struct store *store, const struct fetch *fetch, time_ms now, struct self *self,
+                 struct error *error) {
+    char *text = fetch->row ? NULL : json_write(fetch->topics, NULL);
+    *self = (struct self){.id = fetch->row,
+                          .lease = fetch->lock,
+                          .lease_until = now + fetch->lock,
+                          .now = now,
+                          .remote = true};
+    bool done = fetch->row || (text ? row_keep(store, fetch->worker, text, now, self, error)
+                                    : db_no_memory(&store->db, error));
+    snprintf(self->owner, sizeof self->owner, "%s/%lld", fetch->worker, (long long)self->id);
     free(text);
     return done;
 }

@@ -2,6 +2,7 @@
 #ifndef MOONSHIFT_STORE_RULES_FLEET_REMOTE_H
 #define MOONSHIFT_STORE_RULES_FLEET_REMOTE_H
 
+#include "store/outside.h"
 #include "store/rules/ground/state.h"
 
 #define REMOTE_SEEN INT64_C(10000) /* ms; a fetch writes no more often that the worker was seen */
@@ -11,9 +12,9 @@
 /* The owner of a lock, executor `e`, is a worker outside. */
 #define IS_REMOTE(owner) "EXISTS(SELECT 1 FROM executor e WHERE e.id=" owner " AND e.kind=1)"
 
-/* Finds or writes the row of a worker that asks for these topics. *self: the worker; its locks end
- * after `lock` ms. */
-bool remote_join(struct store *store, const char *name, const json_t *topics, time_ms lock,
-                 time_ms now, struct self *self, struct error *error);
+/* Finds or writes the row of the worker that asks. *self: the worker; its locks end by themselves.
+ */
+bool remote_join(struct store *store, const struct fetch *fetch, time_ms now, struct self *self,
+                 struct error *error);
 
 #endif

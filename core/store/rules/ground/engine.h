@@ -75,6 +75,8 @@ enum set_kind {
     SET_UNCOUNT, /* definitions, tokens: these runs count against no limit any more */
     SET_EXPOSE,  /* lanes: the same of those that do not run; the same rows */
     SET_FENCE,   /* ids, tokens, owners: locks end, whose jobs no command has edited */
+    SET_WORKERS, /* names as texts: a row (id, seen, name, topics) for each of these that is a
+                    worker outside and not draining */
     SET_OUTSIDE, /* ids, tokens: a row (id, token, owner, until, name of the owner) for each lock
                     that a worker outside has */
     SET_ROWS,    /* ids: a row (ROW_PLACE) for each job that is there, */

@@ -55,8 +55,10 @@ static enum answer late_of_stream(struct store *store, int64_t stream, time_ms n
 }
 
 /* Of the streams that the worker asks for, as many as it wants jobs. */
-static bool expire_topics(struct store *store, const json_t *topics, int most, time_ms now,
+static bool expire_topics(struct store *store, struct fetch *fetch, time_ms now,
                           struct error *error) {
+    const json_t *topics = fetch->topics;
+    int most = fetch->max;
     struct lock_late late;
     for (size_t i = 0; i < store->catalog.stream_count; i++) {
         const struct catalog_stream *stream = &store->catalog.streams[i];
@@ -72,6 +74,7 @@ static bool expire_topics(struct store *store, const json_t *topics, int most, t
         if (found == FAILED)
             return false;
     }
+    fetch->none_late = most > 0;
     return true;
 }
 
@@ -187,13 +190,13 @@ static bool take_needed(struct store *store, const struct fetch *fetch, const st
     return done;
 }
 
-bool store_fetch(struct store *store, const struct fetch *fetch, const struct acquire *order,
-                 time_ms now, struct job **jobs, struct error *error) {
+bool store_fetch(struct store *store, struct fetch *fetch, const struct acquire *order, time_ms now,
+                 struct job **jobs, struct error *error) {
     struct self worker;
     int promoted = 0;
     *jobs = NULL;
-    bool done = remote_join(store, fetch->worker, fetch->topics, fetch->lock, now, &worker, error);
-    done = done && expire_topics(store, fetch->topics, fetch->max, now, error);
+    bool done = remote_join(store, fetch, now, &worker, error);
+    done = done && (fetch->none_late || expire_topics(store, fetch, now, error));
     done = done && work_promote(store, now, PROMOTED, &promoted, error) &&
            take_needed(store, fetch, order, &worker, now, jobs, error);
     if (!done) {
