@@ -315,6 +315,19 @@ bool engine_reload(struct engine *engine, struct folder *folder, struct error *e
     return true;
 }
 
+bool engine_take_checked(struct engine *engine, struct generation *checked, struct error *error) {
+    struct folder *folder = folder_retain(checked->folder);
+    bool idle = engine_idle(engine, error), done = idle && take(engine, checked, error);
+    if (!idle)
+        generation_free(checked);
+    if (done) {
+        folder_release(engine->options.folder);
+        engine->options.folder = folder;
+    } else
+        folder_release(folder);
+    return done;
+}
+
 bool engine_startable(struct engine *engine, struct error *error) {
     if (store_kind(engine->store) == STORE_MEMORY)
         return error_set(error, ERROR_CONFLICT,

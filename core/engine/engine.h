@@ -10,6 +10,7 @@
 #include "store/store.h"
 
 struct engine;
+struct generation;
 
 struct engine_options {
     const struct settings *settings; /* copied by reference: must outlive the engine */
@@ -39,6 +40,9 @@ bool engine_startable(struct engine *engine, struct error *error);
 
 /* Loads the folder's present files as a new generation. False: the old one stays. */
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
+/* The same of what generation_check has loaded under the same settings, for an engine that keeps no
+ * Lua state (checks_only). Takes it over in any case. */
+bool engine_take_checked(struct engine *engine, struct generation *checked, struct error *error);
 
 /* What the functions of a definition said of a job. */
 struct engine_answers {

@@ -135,11 +135,10 @@ static void expect(struct crew *crew, int64_t began) {
         gather_next(crew->gather.expected, (size_t)crew->waiting, took < LONGEST ? took : LONGEST);
 }
 
-static void *run(void *arg) {
-    struct hand *hand = arg;
+/* The mutex is held. */
+static void serve(struct hand *hand) {
     struct crew *crew = hand->crew;
     struct exchange *exchange;
-    mutex_lock(&crew->mutex);
     while ((exchange = next_request(crew))) {
         int files = crew->files;
         int64_t began = clock_monotonic_us();
@@ -151,11 +150,23 @@ static void *run(void *arg) {
         if (crew->options.gathers)
             expect(crew, began);
     }
-    struct engine *engine = hand->engine;
-    hand->engine = NULL;
+}
+
+/* It is over once its engine is closed: who joins it then waits for nothing. */
+static void *run(void *arg) {
+    struct hand *hand = arg;
+    struct crew *crew = hand->crew;
+    mutex_lock(&crew->mutex);
+    do {
+        serve(hand);
+        struct engine *engine = hand->engine;
+        hand->engine = NULL;
+        mutex_unlock(&crew->mutex);
+        engine_close(engine);
+        mutex_lock(&crew->mutex);
+    } while (crew->first);
     hand->over = true; /* what is asked from now on is another thread's */
     mutex_unlock(&crew->mutex);
-    engine_close(engine);
     return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "http/events.h"
 #include "http/guard.h"
 #include "http/probe.h"
+#include "http/scripts.h"
 #include "http/site.h"
 #include "http/waker.h"
 #include "http/who/callers.h"
@@ -34,29 +35,20 @@ struct face {
     size_t listener_count;
     struct door *door;
     struct callers *callers;
-    struct crew *clerk, *readers, *walkers;
+    struct crew *crews[WORKER_KINDS]; /* NULL: the door's */
     struct events *events;
     struct request_metrics *requests;
     struct figures *figures;
     struct waker *waker;
     struct create_list room; /* the clerk's */
-    struct mutex mutex;      /* guards what follows */
-    struct folder *folder;   /* the newest that could be read */
-    bool stale;              /* it may have changed since */
+    struct scripts *scripts;
 };
 
 /* ---- engines of the threads ---- */
 
-static struct folder *folder_now(struct face *face) {
-    mutex_lock(&face->mutex);
-    struct folder *folder = face->folder ? folder_retain(face->folder) : NULL;
-    mutex_unlock(&face->mutex);
-    return folder;
-}
-
 static struct engine *open_engine(struct face *face, enum store_mode mode, bool scripts,
                                   bool checks_only, struct error *error) {
-    struct folder *folder = scripts ? folder_now(face) : NULL;
+    struct folder *folder = scripts ? scripts_folder(face->scripts) : NULL;
     struct engine_options options = {.settings = face->options.settings,
                                      .mode = mode,
                                      .clock = face->options.clock,
@@ -86,31 +78,27 @@ static struct engine *open_walker(void *arg, struct error *error) {
     return open_engine(arg, STORE_CREATE, true, false, error);
 }
 
-/* The first thread that needs it reads it for all. */
-static bool read_again(struct face *face, struct error *error) {
-    mutex_lock(&face->mutex);
-    bool fine = true;
-    if (face->stale && face->folder && face->options.read) {
-        struct folder *folder = face->options.read(face->options.paths, error);
-        fine = folder != NULL;
-        if (folder) {
-            folder_release(face->folder);
-            face->folder = folder;
-        }
-    }
-    face->stale = false;
-    mutex_unlock(&face->mutex);
+static bool renew(void *arg, struct engine *engine, struct error *error) {
+    struct face *face = arg;
+    struct folder *folder = engine_folder(engine) ? scripts_folder(face->scripts) : NULL;
+    bool fine = !folder || engine_reload(engine, folder, error);
+    folder_release(folder);
     return fine;
 }
 
-static bool renew(void *arg, struct engine *engine, struct error *error) {
+/* The clerk loads nothing: all that is created, fetched and settled waits for it. */
+static bool renew_clerk(void *arg, struct engine *engine, struct error *error) {
     struct face *face = arg;
-    if (!engine_folder(engine) || !read_again(face, error))
-        return !engine_folder(engine);
-    struct folder *folder = folder_now(face);
-    bool fine = engine_reload(engine, folder, error);
-    folder_release(folder);
-    return fine;
+    struct generation *checked = scripts_checked(face->scripts);
+    return !checked || engine_take_checked(engine, checked, error);
+}
+
+/* In the thread that reads the folder. */
+static void fresh(void *arg) {
+    struct face *face = arg;
+    for (int kind = 0; kind < WORKER_KINDS; kind++)
+        if (face->crews[kind])
+            crew_renew(face->crews[kind]);
 }
 
 /* ---- requests ---- */
@@ -178,7 +166,7 @@ static void pass_on(struct face *face, const struct exchange *exchange) {
 /* An errand is an exchange without a request: the clerk writes when tokens were used. */
 static void errand_send(struct face *face) {
     struct exchange *errand = callers_are_due(face->callers) ? calloc(1, sizeof *errand) : NULL;
-    if (errand && !crew_ask(face->clerk, errand))
+    if (errand && !crew_ask(face->crews[BY_CLERK], errand))
         free(errand);
 }
 
@@ -203,7 +191,7 @@ static void hand_on(struct face *face, struct exchange *exchange) {
     static const struct error none = {ERROR_UNAVAILABLE, "the system gives no thread"};
     const enum creation_step step = creation_step(exchange);
     const bool goes_on = step != CREATION_ANSWERED || exchange->work;
-    struct crew *next = step == CREATION_READ ? face->walkers : face->clerk;
+    struct crew *next = face->crews[step == CREATION_READ ? BY_WALKER : BY_CLERK];
     if (goes_on && crew_ask(next, exchange))
         return;
     if (exchange->work)
@@ -303,19 +291,6 @@ static void clerk_work(void *arg, struct engine *engine, struct exchange *list,
     errand_send(face);
 }
 
-static struct crew *crew_of(struct face *face, enum worker_kind kind) {
-    switch (kind) {
-    case BY_CLERK:
-        return face->clerk;
-    case BY_WALKER:
-        return face->walkers;
-    case BY_READER:
-    case BY_DOOR:
-        break;
-    }
-    return face->readers;
-}
-
 /* In the door's thread. What needs no store is answered at once. */
 static bool asked(void *arg, struct exchange *exchange) {
     struct face *face = arg;
@@ -333,7 +308,7 @@ static bool asked(void *arg, struct exchange *exchange) {
         service_answer(NULL, &nobody, NULL, exchange);
         return true;
     }
-    if (crew_ask(crew_of(face, kind), exchange))
+    if (crew_ask(face->crews[kind], exchange))
         return false;
     reply_problem(exchange, 503, "the system gives no thread");
     return true;
@@ -399,48 +374,47 @@ static bool open_fits(const struct face *face, struct error *error) {
     return true;
 }
 
-static struct crew *crew_of_readers(struct face *face, struct error *error) {
+static bool hire_readers(struct face *face, struct error *error) {
     const struct crew_options options = {.threads = READERS,
                                          .keep_alive = TIME_NEVER,
                                          .open = open_reader,
                                          .renew = renew,
                                          .work = work,
                                          .arg = face};
-    return crew_new(&options, error);
+    return (face->crews[BY_READER] = crew_new(&options, error)) != NULL;
 }
 
-static struct crew *crew_of_walkers(struct face *face, struct error *error) {
+/* Those with the folder loaded: threads are begun as they are needed. */
+static bool hire_walkers(struct face *face, enum worker_kind kind, struct error *error) {
     const struct settings *settings = face->options.settings;
     const struct crew_options options = {.threads = settings->workers_max,
                                          .keep_alive = settings->keep_alive,
                                          .open = open_walker,
                                          .renew = renew,
                                          .work = work,
-                                         .joins = work_joins,
+                                         .joins = kind == BY_SETTLER ? work_joins : NULL,
                                          .arg = face};
-    return crew_new(&options, error);
+    return (face->crews[kind] = crew_new(&options, error)) != NULL;
 }
 
 /* Its engine is opened now, so that a store that cannot be opened is told of here. */
-static struct crew *crew_of_clerk(struct face *face, struct error *error) {
+static bool hire_clerk(struct face *face, struct error *error) {
     const struct crew_options options = {.threads = 1,
                                          .keep_alive = TIME_NEVER,
                                          .engine = open_clerk(face, error),
                                          .open = open_clerk,
-                                         .renew = renew,
+                                         .renew = renew_clerk,
                                          .work = clerk_work,
                                          .gathers = true,
                                          .arg = face};
-    return options.engine ? crew_new(&options, error) : NULL;
+    return options.engine && (face->crews[BY_CLERK] = crew_new(&options, error));
 }
 
 static bool hire(struct face *face, struct error *error) {
-    face->clerk = crew_of_clerk(face, error);
-    if (!face->clerk)
-        return false;
-    face->readers = crew_of_readers(face, error);
-    face->walkers = crew_of_walkers(face, error);
-    return face->readers && face->walkers;
+    bool done = hire_clerk(face, error) && hire_readers(face, error);
+    for (int kind = BY_WALKER; done && kind < WORKER_KINDS; kind++)
+        done = hire_walkers(face, (enum worker_kind)kind, error);
+    return done;
 }
 
 static bool open_door(struct face *face, struct error *error) {
@@ -479,9 +453,15 @@ struct face *face_new(const struct face_options *options, struct error *error) {
         return NULL;
     }
     face->options = *options;
-    face->folder = options->folder ? folder_retain(options->folder) : NULL;
     json_incref(json_unchanged(options->paths));
-    mutex_init(&face->mutex);
+    const struct scripts_options scripts = {.settings = options->settings,
+                                            .clock = options->clock,
+                                            .folder = options->folder,
+                                            .read = options->read,
+                                            .paths = options->paths,
+                                            .fresh = fresh,
+                                            .arg = face};
+    face->scripts = scripts_new(&scripts);
     face->callers = callers_new(&callers);
     const struct events_options events = {face->callers, open_reader, face};
     face->events = events_new(&events);
@@ -489,7 +469,8 @@ struct face *face_new(const struct face_options *options, struct error *error) {
     face->figures = figures_new(options->durations, face->requests);
     const struct waker_options waker = {open_waker, face};
     face->waker = waker_new(&waker);
-    bool whole = face->callers && face->events && face->requests && face->figures && face->waker;
+    bool whole = face->scripts && face->callers && face->events && face->requests &&
+                 face->figures && face->waker;
     if (whole ? begin(face, error) : error_no_memory(error)) {
         tell(face);
         return face;
@@ -509,12 +490,8 @@ const char *face_address(const struct face *face, size_t at) {
 }
 
 void face_reload(struct face *face) {
-    mutex_lock(&face->mutex);
-    face->stale = true;
-    mutex_unlock(&face->mutex);
     callers_forget(face->callers);
-    crew_renew(face->clerk);
-    crew_renew(face->walkers);
+    scripts_reload(face->scripts);
 }
 
 void face_close(struct face *face) {
@@ -528,9 +505,11 @@ void face_free(struct face *face) {
         door_stop(face->door);
     for (size_t i = 0; i < face->listener_count; i++)
         listener_close(&face->listeners[i]);
-    crew_free(face->readers);
-    crew_free(face->walkers);
-    crew_free(face->clerk); /* the others send it on errands */
+    scripts_end(face->scripts);
+    for (int kind = 0; kind < WORKER_KINDS; kind++)
+        if (kind != BY_CLERK)
+            crew_free(face->crews[kind]);
+    crew_free(face->crews[BY_CLERK]); /* the others send it on errands */
     events_free(face->events);
     waker_free(face->waker);
     create_list_clear(&face->room);
@@ -538,8 +517,7 @@ void face_free(struct face *face) {
     figures_free(face->figures);
     request_metrics_free(face->requests);
     callers_free(face->callers);
-    folder_release(face->folder);
+    scripts_free(face->scripts);
     json_decref(json_unchanged(face->options.paths));
-    mutex_free(&face->mutex);
     free(face);
 }

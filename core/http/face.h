@@ -40,7 +40,7 @@ bool face_key(struct face *face, char key[FACE_KEY_SIZE]);
 
 /* ---- any thread ---- */
 
-/* Has the folder read again, before the next request that needs it. */
+/* Has the folder read again; until it is loaded, requests find the one before. */
 void face_reload(struct face *face);
 
 /* Begins to stop, and does not wait for it. */

@@ -57,9 +57,9 @@
     }
 #define WORK(url, function, kind, keys, answer, sentence)                                          \
     {                                                                                              \
-        .method = "POST", .path = url, .says = sentence, .scope = SCOPE_WORK, .worker = BY_WALKER, \
-        .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT, .members = keys, .key = kind,     \
-        .told = answer                                                                             \
+        .method = "POST", .path = url, .says = sentence, .scope = SCOPE_WORK,                      \
+        .worker = BY_SETTLER, .run = function, .asks = ASK_KINDS, .body = BODY_OBJECT,             \
+        .members = keys, .key = kind, .told = answer                                               \
     }
 
 #define ORDER_ONCE(url, may, kind, named, content, keys, sentence)                                 \
@@ -137,8 +137,16 @@ const struct route routes[] = {
          "A worker gives a job back."),
     WORK("/v1/jobs/{id}/progress", answer_settle_one, "progress", work_progress_members,
          verdict_told, "A worker tells how far a job is."),
-    DO("/v1/jobs/{id}/execute", SCOPE_OPERATE, order_execution, BODY_MAYBE, execute_members,
-       execution_told, "Runs a job by hand, here; the answer has its result."),
+    {.method = "POST",
+     .path = "/v1/jobs/{id}/execute",
+     .says = "Runs a job by hand, here; the answer has its result.",
+     .scope = SCOPE_OPERATE,
+     .worker = BY_RUNNER,
+     .run = order_execution,
+     .asks = ASK_KINDS,
+     .body = BODY_MAYBE,
+     .members = execute_members,
+     .told = execution_told},
     {.method = "POST",
      .path = "/v1/jobs/{id}/{verb}",
      .says = "Does a verb to a job.",

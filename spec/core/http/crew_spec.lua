@@ -4,6 +4,12 @@ local json = require("moonshift").json
 local process = require "spec.support.process"
 
 local CLIENTS = 64
+-- Whether a file is there.
+local function there(path)
+  local file = io.open(path)
+  return file and file:close()
+end
+
 local HOLD = "touch held; until [ -e free -o ! -e handlers ]; do sleep 0.01; done"
 
 describe("the clerk of the network face", function()
@@ -69,7 +75,7 @@ describe("the clerk of the network face", function()
     end
     os.execute(("cd %s && %s &"):format(folder, process.holding(store, HOLD)))
     process.await("the store to be held", 60, function()
-      return process.read(folder .. "/held")
+      return there(folder .. "/held")
     end)
     for i, request in ipairs(requests) do
       add("on", tostring(i))
@@ -261,6 +267,107 @@ describe("the clerk of the network face", function()
     local count = passed("externals_committed") - before
     assert.is_true(count <= WORKERS * 2 // 3, count)
     assert.same({ "1" }, process.sql(store, "SELECT count(*) FROM instance"))
+  end)
+end)
+
+describe("what takes long over the network", function()
+  local folder, face
+
+  local function write(name, text)
+    local file = assert(io.open(folder .. "/" .. name, "w"))
+    file:write(text)
+    file:close()
+  end
+
+  -- Loading `loop.lua` and running `long` end when the file `go` is there, or their limits do.
+  before_each(function()
+    folder = process.folder { ["handlers/plain.lua"] = "return function() end",
+      ["moonshift.lua"] = "return { workers = 2 }" }
+    local wait = ("local function open(name, mode) return io.open('%s/' .. name, mode) end\n"
+      .. "local function wait(name) open(name, 'w'):close() repeat until open('go') end\n"):format(
+      folder)
+    write("handlers/long.lua", wait
+      .. "return { timeout = 'PT1M', run = function(job) wait('runs' .. job.id) end }")
+    write("loop", wait .. "wait('reads')\nreturn function() end")
+    face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket")
+  end)
+
+  after_each(function()
+    process.kill(face.pid)
+    process.remove(folder)
+  end)
+
+  local function ask(path, body)
+    local text = json.encode(body)
+    return faces.head("POST " .. path, "Content-Type: application/json",
+      "Content-Length: " .. #text) .. text
+  end
+
+  local function told(path, body)
+    local status, content = face:ask(ask(path, body)):match("^(%d+) (.*)$")
+    return status, json.decode(content)
+  end
+
+  local function create(handler)
+    local status, made = told("/v1/jobs", { handler = handler })
+    assert.equal("201", status)
+    return made.id
+  end
+
+  it("holds up neither workers nor commands, though many run jobs by hand", function()
+    local steps = {}
+    for i = 1, 4 do
+      steps[2 * i - 1] = { "on", tostring(i) }
+      steps[2 * i] = { "send", ask("/v1/jobs/" .. create("long") .. "/execute", json.decode "{}") }
+    end
+    local shell = "until [ -e %s/runs1 ] && [ -e %s/runs2 ]; do sleep 0.01; done"
+    steps[#steps + 1] = { "shell", shell:format(folder, folder) }
+    local other, job = create("plain"), create("topic/ocr")
+    local fetch = { worker = "w", topics = { "ocr" } }
+    local settle = { outcomes = { { id = job, token = 1000000, outcome = "complete" } } }
+    steps[#steps + 1] = { "on", "other" }
+    for _, request in ipairs { ask("/v1/fetch", fetch), ask("/v1/settle", settle),
+      ask("/v1/jobs/" .. other .. "/suspend", json.decode "{}") } do
+      steps[#steps + 1] = { "send", request }
+      steps[#steps + 1] = { "read" }
+    end
+    steps[#steps + 1] = { "shell", "touch " .. folder .. "/go" }
+    for i = 1, 4 do
+      steps[#steps + 1] = { "on", tostring(i) }
+      steps[#steps + 1] = { "read" }
+    end
+    local answers = face:talk(steps)
+    assert.matches("^200 .*" .. job, answers[1])
+    assert.matches('^200 .*"conflict"', answers[2]) -- another has it
+    for i = 3, 7 do
+      assert.matches("^200 ", answers[i])
+    end
+  end)
+
+  it("is no reading of the files: requests find those before", function()
+    create("plain")
+    process.run(("mv %s/loop %s/handlers/loop.lua"):format(folder, folder))
+    process.kill(face.pid, "HUP")
+    process.await("the files to be read", 60, function()
+      return there(folder .. "/reads")
+    end)
+    create("plain")
+    assert.equal("404", (told("/v1/jobs", { handler = "loop" })))
+    write("go", "")
+    process.await("the new file", 60, function()
+      return told("/v1/jobs", { handler = "loop" }) == "201"
+    end)
+  end)
+
+  it("leaves the files as they are where the new ones do not end", function()
+    process.run(("mv %s/loop %s/handlers/loop.lua"):format(folder, folder))
+    process.kill(face.pid, "HUP")
+    process.await("the files to be refused", 60, function()
+      create("plain")
+      return (process.read(face.log) or ""):find("http keeps the files it has", 1, true)
+    end)
+    create("plain")
+    assert.equal("404", (told("/v1/jobs", { handler = "loop" })))
   end)
 end)
 
