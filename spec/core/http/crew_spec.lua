@@ -246,6 +246,28 @@ describe("the clerk of the network face", function()
       .. " ON s.id=k.stream WHERE s.topic='ocr'"))
   end)
 
+  it("takes back once what is handed back on many connections", function()
+    local JOBS, ids, requests = 8, {}, {}
+    for _ = 1, JOBS do
+      ids[#ids + 1] = { handler = "topic/twice" }
+    end
+    face:ask(ask("/v1/jobs", ids))
+    local _, fetched = answer_of(face:ask(ask("/v1/fetch",
+      { worker = "w", topics = { "twice" }, max = JOBS })))
+    for i = 1, 3 * JOBS do
+      local job = fetched.jobs[(i - 1) % JOBS + 1]
+      requests[i] = ask("/v1/jobs/" .. job.id .. "/complete", { token = job.token, worker = "w" })
+    end
+    local told = {}
+    for _, answer in ipairs(together(requests)) do
+      local status = answer_of(answer)
+      told[status] = (told[status] or 0) + 1
+    end
+    assert.same({ ["200"] = JOBS, ["409"] = 2 * JOBS }, told)
+    assert.same({ tostring(JOBS) }, process.sql(store, "SELECT count(*) FROM ended e JOIN stream s"
+      .. " ON s.id=e.stream WHERE s.topic='twice' AND e.outcome=1"))
+  end)
+
   it("has external tasks of several requests walked and written together", function()
     local WORKERS = 32
     for _ = 1, WORKERS do

@@ -91,6 +91,16 @@ static bool passing_try(struct store *store, struct passing *passing, struct out
     return !passing->room || (!passing->whole && undone);
 }
 
+/* Two may be of one lock, as a worker may hand back twice. The later one is asked by itself, when
+ * the lock has ended. */
+static void passing_put(struct passing *passing, struct outcome *outcome) {
+    struct outcome **place = &passing->list[outcome->job->token - passing->first];
+    if (*place)
+        outcome->way = WAY_UNASKED;
+    else
+        *place = outcome;
+}
+
 /* Fills the table with the plain outcomes. It stays without room if the tokens lie too far apart.
  */
 static bool passing_fill(struct store *store, struct passing *passing, struct outcome *outcomes,
@@ -110,7 +120,7 @@ static bool passing_fill(struct store *store, struct passing *passing, struct ou
         return db_no_memory(&store->db, error);
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
         if (outcome->way == WAY_OTHERS)
-            passing->list[outcome->job->token - passing->first] = outcome;
+            passing_put(passing, outcome);
     return true;
 }
 
