@@ -24,9 +24,11 @@ static bool asks_for_all(const struct unit_signal *one) {
 
 /* ---- receivers ---- */
 
+/* It owns its texts: the unit of a letter is gone before the transaction that it shares. */
 struct signal_heard {
     struct signal_heard *next;
-    const struct unit_signal *signal;
+    struct unit_signal signal;
+    char *name, *tenant;
     json_t *receivers;
     int64_t catalog; /* a suspension changes it */
 };
@@ -44,18 +46,45 @@ static bool same_signal(const struct unit_signal *one, const struct unit_signal 
 
 const json_t *signal_heard_find(const struct store *store, const struct unit_signal *one) {
     const struct signal_heard *heard = asks_for_all(one) ? store->signals.heard : NULL;
-    while (heard && !(heard->catalog == store->meta.catalog && same_signal(heard->signal, one)))
+    while (heard && !(heard->catalog == store->meta.catalog && same_signal(&heard->signal, one)))
         heard = heard->next;
     return heard ? heard->receivers : NULL;
 }
 
+static void heard_free(struct signal_heard *heard) {
+    json_decref(heard->receivers);
+    free(heard->name);
+    free(heard->tenant);
+    free(heard);
+}
+
+/* NULL: no memory. */
+static struct signal_heard *heard_new(const struct unit_signal *one) {
+    struct signal_heard *heard = calloc(1, sizeof *heard);
+    if (!heard)
+        return NULL;
+    heard->name = strdup(one->name);
+    heard->tenant = one->tenant ? strdup(one->tenant) : NULL;
+    heard->signal = (struct unit_signal){.name = heard->name,
+                                         .tenant = heard->tenant,
+                                         .until = one->until,
+                                         .only = one->only,
+                                         .after = one->after,
+                                         .after_token = one->after_token};
+    if (heard->name && (heard->tenant || !one->tenant))
+        return heard;
+    heard_free(heard);
+    return NULL;
+}
+
 bool signal_heard_note(struct store *store, const struct unit_signal *one, json_t *receivers,
                        struct error *error) {
-    struct signal_heard *heard = asks_for_all(one) ? malloc(sizeof *heard) : NULL;
+    struct signal_heard *heard = asks_for_all(one) ? heard_new(one) : NULL;
     if (!heard)
         return !asks_for_all(one) || db_no_memory(&store->db, error);
-    *heard = (struct signal_heard){store->signals.heard, one, json_incref(receivers),
-                                   store->meta.catalog};
+    heard->next = store->signals.heard;
+    heard->receivers = json_incref(receivers);
+    heard->catalog = store->meta.catalog;
     store->signals.heard = heard;
     return true;
 }
@@ -64,8 +93,7 @@ bool signal_heard_note(struct store *store, const struct unit_signal *one, json_
 static void take_out(struct signal_heard **at) {
     struct signal_heard *heard = *at;
     *at = heard->next;
-    json_decref(heard->receivers);
-    free(heard);
+    heard_free(heard);
 }
 
 static bool is_receiver(const json_t *receivers, int64_t instance) {
@@ -79,7 +107,7 @@ static bool is_receiver(const json_t *receivers, int64_t instance) {
 
 static void forget_name(struct store *store, const char *name) {
     for (struct signal_heard **at = &store->signals.heard; *at;)
-        if (strcmp((*at)->signal->name, name) == 0)
+        if (strcmp((*at)->name, name) == 0)
             take_out(at);
         else
             at = &(*at)->next;

@@ -18,7 +18,7 @@ bool signals_ahead_ask(struct store *store, struct outcome *const *outcomes, siz
 bool signal_unheard(const struct store *store, const struct unit_signal *one);
 /* What signal_receivers has answered for an equal signal. NULL: it is not known. Borrowed. */
 const json_t *signal_heard_find(const struct store *store, const struct unit_signal *one);
-/* Notes the answer for one that lasts as long as the transaction. */
+/* Notes the answer for the transaction. */
 bool signal_heard_note(struct store *store, const struct unit_signal *one, json_t *receivers,
                        struct error *error);
 /* True if it can be given without a question. */
