@@ -265,3 +265,29 @@ describe("from the command line, with several workers", function()
     place.remove()
   end)
 end)
+
+describe("a process that two folders have had", function()
+  it("goes on to begin by itself for the one that has it still", function()
+    local place = executors.place {}
+    for _, dir in ipairs { "one/", "two/" } do
+      for path, text in pairs(only("begins", "none")) do
+        place.write(dir .. path, text)
+      end
+    end
+    local function deploy(folder)
+      place.moonshift("deploy", place.path .. "/" .. folder)
+    end
+    local function reached()
+      return place.moonshift("message", "M", "--all")
+    end
+    deploy "one"
+    deploy "two"
+    os.remove(place.path .. "/one/processes/begins.lua")
+    deploy "one"
+    assert.matches("^job %d+ does it", reached())
+    os.remove(place.path .. "/two/processes/begins.lua")
+    deploy "two"
+    assert.equal("0 instances have the message\n", reached())
+    place.remove()
+  end)
+end)

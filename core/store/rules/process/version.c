@@ -176,14 +176,16 @@ static bool is_there(const struct store_deployment *deployment, const char *key)
     return false;
 }
 
-/* { key: version } of those that may begin by themselves. NULL: it failed. */
+/* { key: version } of those that may begin by themselves, and that no other folder has brought
+ * since. NULL: it failed. */
 static json_t *versions_gone(struct store *store, const struct store_deployment *deployment,
                              struct error *error) {
     json_t *gone = json_object();
     struct row *rows =
         db_query(&store->db, error,
                  "SELECT p.key, p.current FROM process p JOIN process_version v ON v.id=p.current"
-                 " JOIN deployment d ON d.id=v.deployment WHERE d.name=?1"
+                 " JOIN definition f ON f.name='process/'||p.key||':command'"
+                 " JOIN deployment d ON d.id=f.deployment WHERE d.name=?1"
                  " AND (v.properties LIKE '%\"timers\"%' OR v.properties LIKE '%\"events\"%')",
                  "t", deployment->name);
     enum answer step = rows ? YES : FAILED;
