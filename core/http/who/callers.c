@@ -306,31 +306,17 @@ static enum caller_verdict stranger_find(const struct callers *callers,
 static enum caller_verdict peer_find(const struct callers *callers, const struct exchange *exchange,
                                      struct caller *caller) {
     if (forwarded_by_proxy(exchange, callers->settings))
-        return stranger_find(callers, exchange, caller);
+        return CALLER_UNKNOWN;
     if (exchange->peer.local)
         return local_find(callers, &exchange->peer, caller);
     return callers->open ? everything(caller, "open") : stranger_find(callers, exchange, caller);
 }
 
-enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
-                                 struct exchange *exchange, struct caller *caller,
-                                 struct error *error) {
+static enum caller_verdict session_find(struct callers *callers, struct engine *engine,
+                                        struct exchange *exchange, struct caller *caller,
+                                        struct error *error) {
     char token[CREDENTIAL_SIZE];
-    *caller = (struct caller){0};
-    switch (forwarded_find(exchange, callers->settings, caller)) {
-    case FORWARDED_USER:
-        return CALLER_KNOWN;
-    case FORWARDED_FAILED:
-        error_no_memory(error);
-        return CALLER_FAILED;
-    case FORWARDED_NONE:
-        break;
-    }
-    if (credential_read(exchange_header(exchange, "authorization"), token))
-        return token_find(callers, engine, exchange, token, caller, error);
-    /* A page of elsewhere has no session here. */
-    const char *cookie = exchange->allow_origin ? NULL : exchange_header(exchange, "cookie");
-    switch (sessions_find(callers->sessions, cookie, token)) {
+    switch (sessions_find(callers->sessions, exchange_header(exchange, "cookie"), token)) {
     case SESSION_TOKEN:
         return token_find(callers, engine, exchange, token, caller, error);
     case SESSION_ALL:
@@ -339,6 +325,32 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
         break;
     }
     return peer_find(callers, exchange, caller);
+}
+
+/* By a token, or by what a browser shows of itself: a page of elsewhere has no part in that. */
+static enum caller_verdict shown_find(struct callers *callers, struct engine *engine,
+                                      struct exchange *exchange, struct caller *caller,
+                                      struct error *error) {
+    char token[CREDENTIAL_SIZE];
+    if (credential_read(exchange_header(exchange, "authorization"), token))
+        return token_find(callers, engine, exchange, token, caller, error);
+    return exchange->allow_origin ? CALLER_UNKNOWN
+                                  : session_find(callers, engine, exchange, caller, error);
+}
+
+enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
+                                 struct exchange *exchange, struct caller *caller,
+                                 struct error *error) {
+    *caller = (struct caller){0};
+    enum forwarded forwarded = exchange->allow_origin
+                                   ? FORWARDED_NONE
+                                   : forwarded_find(exchange, callers->settings, caller);
+    if (forwarded == FORWARDED_USER)
+        return CALLER_KNOWN;
+    if (forwarded == FORWARDED_NONE)
+        return shown_find(callers, engine, exchange, caller, error);
+    error_no_memory(error);
+    return CALLER_FAILED;
 }
 
 /* ---- when they were used ---- */

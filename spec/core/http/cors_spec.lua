@@ -83,6 +83,24 @@ describe("a page of another origin", function()
     assert.matches("^200 ", face:ask(head("GET /v1/jobs", cookie, "Sec-Fetch-Site: same-origin")))
   end)
 
+  it("asks by its token, whomever a proxy or an open face would let in", function()
+    local inner = process.folder { ["handlers/work.lua"] = "return function() end",
+      ["moonshift.lua"] = "return { cors_origins = { 'https://ops.example.com' },\n"
+        .. "  trust_proxy = { '127.0.0.1' }, user_scopes = { anna = 'operate,enqueue' } }" }
+    local user = "X-Forwarded-User: anna"
+    local trusting = faces.start(inner, "serve", "--http", "127.0.0.1:0")
+    assert.matches("^201 ", trusting:ask(post(user)))
+    assert.matches("^401 ", trusting:ask(post(user, OPS, SITE)))
+    assert.matches("^401 ", trusting:ask(head("POST /v1/jobs/1/suspend", "Content-Length: 0", user,
+      OPS, SITE)))
+    process.kill(trusting.pid)
+    local open = faces.start(inner, "serve", "--http", "127.0.0.1:0", "--open", "--trust-proxy=")
+    assert.matches("^201 ", open:ask(post()))
+    assert.matches("^401 ", open:ask(post(OPS, SITE)))
+    process.kill(open.pid)
+    process.remove(inner)
+  end)
+
   it("reads problems, too", function()
     for _, request in ipairs { head("GET /v1/jobs", OPS), head("GET /v1/nothing", OPS),
       post(OPS, "Content-Type: text/plain", SITE) } do
