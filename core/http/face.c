@@ -217,28 +217,41 @@ static void work_one(struct face *face, struct engine *engine, struct exchange *
         reply_problem(exchange, 503, error->text);
 }
 
-/* In a thread of a crew. What workers hand back is read first, and then walked together. */
+struct read_work {
+    struct exchange *list, **end;
+};
+
+static void read_add(struct read_work *read, struct exchange *exchange) {
+    *read->end = exchange;
+    read->end = &exchange->next;
+}
+
+static void walk_read(struct face *face, struct engine *engine, struct exchange *list) {
+    if (list)
+        work_walk(engine, list);
+    for (struct exchange *next; list; list = next) {
+        next = list->next;
+        hand_on(face, list);
+    }
+}
+
+/* In a thread of a crew. What workers hand back is read first. What moves instances is walked
+ * together, behind all else: it may take long. */
 static void work(void *arg, struct engine *engine, struct exchange *list,
                  const struct error *error) {
     struct face *face = arg;
-    struct exchange *walked = NULL, **end = &walked;
+    struct read_work plain = {.end = &plain.list}, walking = {.end = &walking.list};
     for (struct exchange *next; list; list = next) {
         next = list->next;
         list->next = NULL;
         work_one(face, engine, list, error);
-        if (!list->work) {
+        if (list->work)
+            read_add(work_walks(list) ? &walking : &plain, list);
+        else
             hand_on(face, list);
-            continue;
-        }
-        *end = list;
-        end = &list->next;
     }
-    if (walked)
-        work_walk(engine, walked);
-    for (struct exchange *next; walked; walked = next) {
-        next = walked->next;
-        hand_on(face, walked);
-    }
+    walk_read(face, engine, plain.list);
+    walk_read(face, engine, walking.list);
     errand_send(face);
 }
 
@@ -453,6 +466,7 @@ struct face *face_new(const struct face_options *options, struct error *error) {
         return NULL;
     }
     face->options = *options;
+    face->options.clock = clock_retain(options->clock);
     json_incref(json_unchanged(options->paths));
     const struct scripts_options scripts = {.settings = options->settings,
                                             .clock = options->clock,
@@ -519,5 +533,6 @@ void face_free(struct face *face) {
     callers_free(face->callers);
     scripts_free(face->scripts);
     json_decref(json_unchanged(face->options.paths));
+    clock_release(face->options.clock);
     free(face);
 }

@@ -12,8 +12,8 @@
 struct face;
 
 struct face_options {
-    const struct settings *settings; /* outlives the face */
-    struct clock *clock;
+    const struct settings *settings;                                  /* outlives the face */
+    struct clock *clock;                                              /* retained */
     struct folder *folder;                                            /* NULL: none; retained */
     struct folder *(*read)(const json_t *paths, struct error *error); /* it again; any thread */
     const json_t *paths;                                              /* retained */

@@ -245,7 +245,7 @@ static void write_value(struct text *out, json_t *value) {
 /* In one pass, if it is as it was created. */
 static bool copy_payload(struct text *out, const struct job *job) {
     struct json_copier copier = {.scan = {job->payload, job->payload + job->payload_size},
-                                 .out = text_make_room(out, JSON_GROWTH * job->payload_size)};
+                                 .out = text_make_room(out, JSON_GROWTH * job->payload_size + 1)};
     bool whole = copier.out && json_copy_value(&copier, 1) && json_scan_done(&copier.scan);
     json_copier_clear(&copier);
     if (copier.out && whole)

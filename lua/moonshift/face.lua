@@ -19,7 +19,7 @@ function Face:stop()
   return self.core:stop()
 end
 
---- Has the script folder read again, before the next request that needs it.
+--- Has the script folder read again; until it is loaded, requests find the one before.
 ---@return boolean done false once it has stopped
 function Face:reload()
   return self.core:reload()

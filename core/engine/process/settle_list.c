@@ -437,6 +437,13 @@ bool settlement_read_fetch(struct settlement *asked, struct engine *engine, cons
     return engine_idle(engine, error) && read_fetch(asked, engine, question, error);
 }
 
+bool settlement_walks(const struct settlement *asked) {
+    bool walks = false;
+    for (size_t i = 0; i < asked->count; i++)
+        walks = walks || handed_back_walks(&asked->list[i]);
+    return walks;
+}
+
 bool settlement_stays(const struct settlement *asked) {
     bool stays = false;
     for (size_t i = 0; i < asked->count; i++)

@@ -43,6 +43,8 @@ bool settlement_read(struct settlement *asked, struct engine *engine, const json
                      struct error *error);
 bool settlement_read_fetch(struct settlement *asked, struct engine *engine, const json_t *question,
                            struct error *error);
+/* True if it moves instances, which takes as long as their handlers. */
+bool settlement_walks(const struct settlement *asked);
 /* Writes what moves instances, of a list that this engine has read. One that has an error then is
  * not written further. */
 void settlements_walk(struct engine *engine, struct settlement *list);

@@ -213,6 +213,10 @@ bool work_joins(const struct exchange *exchange) {
     return route && (route->run == answer_settle || route->run == answer_settle_one);
 }
 
+bool work_walks(const struct exchange *exchange) {
+    return settlement_walks(&exchange->work->settlement);
+}
+
 void work_walk(struct engine *engine, struct exchange *list) {
     settlements_walk(engine, settlements(list));
     for (; list; list = list->next) {

@@ -11,6 +11,8 @@ route_run answer_settle_one; /* one outcome, whose word is route->key; refused: 
 
 /* True if it may be read with others of a list, for work_walk. */
 bool work_joins(const struct exchange *exchange);
+/* True of one with `work` if it moves instances. */
+bool work_walks(const struct exchange *exchange);
 /* Of a list of exchanges with `work` that have been read: writes what moves instances, together,
  * and what only this engine may write. What keeps `work` is still to be written. */
 void work_walk(struct engine *engine, struct exchange *list);

@@ -26,7 +26,7 @@ static void on_stop(void *arg) {
 static void on_reload(void *arg) {
     struct serving *serving = arg;
     manager_reloading();
-    face_reload(serving->face); /* what needs the files reads them then */
+    face_reload(serving->face); /* until they are loaded, requests find those before */
     manager_ready();
 }
 

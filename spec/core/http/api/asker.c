@@ -64,7 +64,7 @@ static void caller_read(struct caller *caller, const json_t *who) {
 }
 
 static void answer_print(const struct exchange *exchange, enum worker_kind by) {
-    static const char *const kinds[] = {"door", "reader", "clerk", "walker"};
+    static const char *const kinds[] = {"door", "reader", "clerk", "walker", "settler", "runner"};
     json_t *body = exchange->text
                        ? json_loadb(exchange->text, exchange->text_length, JSON_DECODE_ANY, NULL)
                        : NULL;
