@@ -274,8 +274,8 @@ describe("a process that two folders have had", function()
         place.write(dir .. path, text)
       end
     end
-    local function deploy(folder)
-      place.moonshift("deploy", place.path .. "/" .. folder)
+    local function deploy(name)
+      place.moonshift("deploy", place.path .. "/" .. name)
     end
     local function reached()
       return place.moonshift("message", "M", "--all")
