@@ -55,6 +55,13 @@ static inline bool error_refuses(const struct error *error) {
     return error->code == ERROR_CONFLICT || error->code == ERROR_BACKLOG;
 }
 
+/* True if all that is written with it fails alike. Of a commit nobody may know how it ended, so it
+ * is not tried again. */
+static inline bool error_is_of_store(const struct error *error) {
+    return error->code == ERROR_IO || error->code == ERROR_UNAVAILABLE ||
+           error->code == ERROR_BUSY || error->code == ERROR_FULL;
+}
+
 /* Fills `error` (which may be NULL) and returns false, so that a failure path is one line. */
 bool error_set(struct error *error, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

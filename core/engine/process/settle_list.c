@@ -371,17 +371,11 @@ static struct settlement *end_of(struct settlement *list) {
     return list;
 }
 
-/* What one of them is to blame for; a commit of which nobody knows is not tried again. */
-static bool is_of_one(enum error_code code) {
-    return code != ERROR_IO && code != ERROR_UNAVAILABLE && code != ERROR_BUSY &&
-           code != ERROR_FULL;
-}
-
 void settlements_write(struct engine *engine, struct settlement *list) {
     for (struct settlement *end; list; list = end) {
         end = end_of(list);
-        if (write_some(list, end, engine) || list->next == end || !is_of_one(list->error.code))
-            continue;
+        if (write_some(list, end, engine) || list->next == end || error_is_of_store(&list->error))
+            continue; /* else one of them is to blame */
         for (struct settlement *one = list; one != end; one = one->next)
             write_some(one, one->next, engine);
     }
