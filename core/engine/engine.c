@@ -299,6 +299,7 @@ void engine_close(struct engine *engine) {
     }
     job_services_free(engine->services);
     free(engine->room.specs);
+    free(engine->pace);
     store_close(engine->store);
     folder_release(engine->options.folder);
     clock_release(engine->options.clock);

@@ -30,7 +30,8 @@ struct engine {
     bool lanes_end;             /* it ends its instance */
     struct lane_keeper *keeper; /* NULL: no command has held a lane yet; see process_lane.h */
     void (*keeper_end)(struct lane_keeper *keeper);
-    struct list *list; /* that is being walked; NULL: none is */
+    struct process_pace *pace; /* of its walks; NULL: none was noted yet */
+    struct list *list;         /* that is being walked; NULL: none is */
     /* puts what its earlier commands have left into an answer; false: no memory */
     bool (*list_show)(const struct list *list, const char *kind, const json_t *question,
                       json_t *answer);

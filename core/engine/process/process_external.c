@@ -1,6 +1,7 @@
 #include "engine/process/process_external.h"
 #include "base/json.h"
 #include "engine/engine_state.h"
+#include "engine/process/process_pace.h"
 #include "engine/process/process_walk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +88,11 @@ static void take_replies(const struct process_walk *walk, struct outcome *outcom
 /* To its end, with what the worker has said. */
 static bool walk_whole(struct process_walk *walk, struct engine *engine,
                        const struct outcome *outcome, struct error *error) {
-    if (!process_walk_run(walk, engine, error))
-        return false;
-    return keep_result(walk, outcome->result, error) && keep_lines(walk, outcome->lines, error) &&
-           keep_created(walk, outcome->created, error);
+    walk->took = 0;
+    bool done = process_walk_run(walk, engine, error);
+    process_pace_note(engine, walk->job, walk->took);
+    return done && keep_result(walk, outcome->result, error) &&
+           keep_lines(walk, outcome->lines, error) && keep_created(walk, outcome->created, error);
 }
 
 static enum answer walk_once(struct process_walk *walk, struct engine *engine,
@@ -131,18 +133,22 @@ struct walk_set {
     size_t count;
 };
 
+/* Those of a lane as they were given. */
 static int by_lane(const void *left, const void *right) {
     const struct external *const *a = left, *const *b = right;
-    return ((*a)->walk->lane > (*b)->walk->lane) - ((*a)->walk->lane < (*b)->walk->lane);
+    const int lanes = ((*a)->walk->lane > (*b)->walk->lane) - ((*a)->walk->lane < (*b)->walk->lane);
+    return lanes ? lanes : (*a > *b) - (*a < *b);
 }
 
-/* Of those that stand at the same place only the first one stays. */
+/* Of those that stand at the same place only the first one stays; the others come after it. */
 static void one_of_each(struct walk_set *set) {
     size_t kept = 0;
     qsort(set->list, set->count, sizeof(struct external *), by_lane);
     for (size_t i = 0; i < set->count; i++)
         if (!kept || set->list[kept - 1]->walk->lane != set->list[i]->walk->lane)
             set->list[kept++] = set->list[i];
+        else
+            set->list[i]->walk->tried = false;
     set->count = kept;
 }
 
@@ -237,14 +243,27 @@ static void written(const struct walk_set *set) {
     }
 }
 
+/* What none of them is to blame for they are all told: they may have been written. */
+static void unwritten(const struct walk_set *set, const struct error *error) {
+    for (size_t i = 0; error_is_of_store(error) && i < set->count; i++) {
+        *set->list[i]->refused = *error;
+        set->list[i]->walk->over = true;
+    }
+}
+
 /* Where a set does not come to its end, each of it goes by itself. */
 static void settle_set(struct walk_set *set) {
-    struct error ignored = {0};
-    if (!read_set(set, &ignored) || set->count < 2 || !take_lanes(set, &ignored))
+    struct error error = {0};
+    if (!read_set(set, &error) || set->count < 2)
         return;
-    walk_set(set);
-    if (set->count && write_set(set, &ignored))
+    if (take_lanes(set, &error))
+        walk_set(set);
+    else
+        set->count = 0;
+    if (set->count && write_set(set, &error))
         written(set);
+    else
+        unwritten(set, &error);
     process_lanes_drop(set->engine);
 }
 
@@ -266,38 +285,60 @@ static void walk_free(struct external_walk *walk) {
     free(walk);
 }
 
-/* Those that have not been tried together; false: there are not two of them. */
-static bool collect(struct walk_set *set, struct external *list, size_t count) {
+/* Of each lane the first that is not over. */
+static void collect(struct walk_set *set, struct external *list, size_t count) {
     set->count = 0;
-    for (size_t i = 0; i < count && set->count < SET_MOST; i++)
-        if (list[i].walk && list[i].walk->command && !list[i].walk->tried)
+    for (size_t i = 0; i < count; i++)
+        if (list[i].walk && !list[i].walk->over)
             set->list[set->count++] = &list[i];
-    return set->count > 1;
+    one_of_each(set);
 }
 
-static void try_together(struct engine *engine, struct external *list, size_t count) {
-    struct walk_set set = {.engine = engine, .list = calloc(count + 1, sizeof(struct external *))};
-    while (set.list && collect(&set, list, count)) {
-        one_of_each(&set);
-        for (size_t i = 0; i < set.count; i++)
-            set.list[i]->walk->tried = true;
-        settle_set(&set);
+/* Those of them that may go together: what is slow, or not known yet, keeps nothing waiting. */
+static void choose(struct walk_set *set) {
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count && kept < SET_MOST; i++) {
+        const struct external_walk *one = set->list[i]->walk;
+        if (one->command && !one->tried && process_pace_is_quick(set->engine, one->walk.job))
+            set->list[kept++] = set->list[i];
     }
-    free(set.list);
+    set->count = kept;
+}
+
+static struct external *first_of(struct external *list, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i].walk && !list[i].walk->over)
+            return &list[i];
+    return NULL;
+}
+
+/* Many together, as long as there are some; else the first one by itself. */
+static void settle_all(struct walk_set *set, struct external *list, size_t count) {
+    struct external *first;
+    while ((first = first_of(list, count))) {
+        collect(set, list, count);
+        choose(set);
+        for (size_t i = 0; i < set->count; i++)
+            set->list[i]->walk->tried = true;
+        if (set->count > 1)
+            settle_set(set);
+        else
+            settle_alone(set->engine, set->count ? set->list[0] : first);
+    }
 }
 
 void process_externals(struct engine *engine, struct external *list, size_t count) {
+    struct walk_set set = {.engine = engine, .list = calloc(count + 1, sizeof(struct external *))};
     for (size_t i = 0; i < count; i++) {
-        list[i].walk = walk_new(&list[i]);
+        list[i].walk = set.list ? walk_new(&list[i]) : NULL;
         if (!list[i].walk)
             error_no_memory(list[i].refused);
     }
-    try_together(engine, list, count);
+    settle_all(&set, list, count);
     for (size_t i = 0; i < count; i++) {
-        if (list[i].walk && !list[i].walk->over)
-            settle_alone(engine, &list[i]);
         if (list[i].walk)
             walk_free(list[i].walk);
         list[i].walk = NULL;
     }
+    free(set.list);
 }

@@ -248,14 +248,15 @@ enum answer process_walk_go(struct process_walk *walk, struct engine *engine, st
         !keep(walk, error))
         return FAILED;
     struct job *job = job_of(walk, engine, engine_now(engine));
+    const time_ms began = clock_monotonic();
     engine->running = true;
     engine->lane_refused = (struct error){0};
     outcome_free(walk->outcome);
     process_lanes_keep(engine);
     walk->outcome =
-        job ? script_run(walk->generation->script, job, engine_now(engine), clock_monotonic())
-            : NULL;
+        job ? script_run(walk->generation->script, job, engine_now(engine), began) : NULL;
     process_lanes_rest(engine);
+    walk->took += clock_monotonic() - began;
     engine->running = false;
     generation_freshen(walk->generation);
     walk->walks++;

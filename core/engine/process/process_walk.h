@@ -22,6 +22,7 @@ struct process_walk {
     struct outcome_line *lines; /* what handlers printed in all walks, in their order */
     struct outcome *outcome;    /* of the last walk, a success with a unit; NULL: none */
     int walks;                  /* that came to an end */
+    time_ms took;               /* in their scripts */
     bool insists;               /* no unit outside of its lanes comes first again */
     bool contends;              /* private: its unit did so, and did not insist */
     time_ms until;              /* monotonic: then other changes have come first too often */
