@@ -207,6 +207,36 @@ describe("a worker that holds external tasks", function()
     check()
   end)
 
+  -- What is behind "known" has been walked before, what is behind "new" has not.
+  it("of one instance hands them back in their order", function()
+    open(models.process('<startEvent id="s"/><parallelGateway id="both"/>'
+      .. external("new", "pack") .. external("known", "pack") .. '<userTask id="after"/>'
+      .. flow("s", "both") .. flow("both", "new") .. flow("both", "known")
+      .. flow("new", "after") .. flow("known", "after")))
+    start_many(1)
+    local function held()
+      local jobs = fetch(20)
+      table.sort(jobs, function(a, b)
+        return a.activity > b.activity -- those that are new come first
+      end)
+      return jobs
+    end
+    assert.same({ done = 1 }, hand({ held()[2] }, "complete"))
+    local ids, outcomes = start_many(3), {}
+    for i, job in ipairs(held()) do
+      outcomes[i] = { id = job.id, token = job.token, outcome = "complete",
+        variables = { last = job.activity } }
+    end
+    assert.equal(6, #outcomes)
+    for _, one in ipairs(assert(engine:settle { outcomes = outcomes }).outcomes) do
+      assert.is_nil(one.code, one.message)
+    end
+    for _, id in ipairs(ids) do
+      assert.equal("known", engine:instance(id).variables.last)
+    end
+    check()
+  end)
+
   for name, text in pairs(bodies) do
     describe("of a large body of " .. name, function()
       it("loses them all when the instance is cancelled", function()

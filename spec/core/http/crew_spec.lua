@@ -366,6 +366,35 @@ describe("what takes long over the network", function()
     end
   end)
 
+  -- Each of the two ends with its external task; the slow one waits for the file `go` before.
+  it("is no completion of another instance: it is written before the slow one ends", function()
+    local step = "local p = require 'moonshift.process'\n"
+      .. "return { p.step 'x' { topic = 'charge' }%s }"
+    local slow = (", p.step 'y' { run = function() repeat until "
+      .. "io.open('%s/go') end }"):format(folder)
+    process.run(("mkdir %s/processes"):format(folder))
+    write("processes/quick.lua", step:format(""))
+    write("processes/slow.lua", step:format(slow))
+    process.kill(face.pid)
+    face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket")
+    local outcomes = {}
+    for _, name in ipairs { "quick", "slow" } do
+      assert.equal("200", (told("/v1/processes/" .. name .. "/start", json.decode "{}")))
+      local _, fetched = told("/v1/fetch", { worker = "w", topics = { "charge" } })
+      outcomes[#outcomes + 1] = { id = fetched.jobs[1].id, token = fetched.jobs[1].token,
+        outcome = "complete" }
+    end
+    local list = faces.head "GET /v1/process-instances"
+    assert.matches('^200 .*"quick"', face:ask(list))
+    local answers = face:talk { { "on", "worker" },
+      { "send", ask("/v1/settle", { outcomes = outcomes }) },
+      { "on", "other" }, { "shows", list, '"quick"', 0 },
+      { "shell", "touch " .. folder .. "/go" }, { "on", "worker" }, { "read" } }
+    assert.equal("shown", answers[1])
+    assert.matches("^200 ", answers[2])
+    assert.is_nil(answers[2]:find('"code"', 1, true), answers[2])
+  end)
+
   it("is no reading of the files: requests find those before", function()
     create("plain")
     process.run(("mv %s/loop %s/handlers/loop.lua"):format(folder, folder))
