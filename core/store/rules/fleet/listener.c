@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Never itself: while its session is taken again nobody holds its proof. */
 static bool is_dead(struct store *store, const struct peer *peer) {
-    return peer->listens && store->engine->has_died(store, peer->id);
+    return peer->listens && peer->id != store->self.id && store->engine->has_died(store, peer->id);
 }
 
 /* Where no executor runs nobody else sees that they have gone. */
