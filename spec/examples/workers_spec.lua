@@ -91,7 +91,7 @@ describe("examples/workers", function()
     return line
   end
 
-  it("does what its page says, step by step in one terminal", function()
+  it("does what its page says, step by step in one terminal #file", function()
     local id, lines = enqueue()[3] + 1, {}
     work("worker.py", 2)
     for number, line in io.open("examples/workers/README.md"):read("a"):gmatch(
