@@ -310,7 +310,7 @@ MUTANTS = [
     store->endings.count %= BULK_ROWS;
     return kept;
 """)]},
-    {"name": "lost-and-begun", "by": "spec/core/run/pool/pool_contract",
+    {"name": "lost-and-begun", "by": "spec/core/run/pool/lost_lock_contract",
      "breaks": "a job begins that was cancelled while it waited for a worker",
      "changes": [("core/run/pool/deadline.c", """
             if (is_lost(claims, job->id, job->token))
@@ -1293,7 +1293,7 @@ local variables = require "moonshift.process.variables"
             "SELECT t.rev FROM body_turn t WHERE t.id=?1", "i", id);
     if (change)
 """)]},
-    {"name": "receivers-that-left", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
+    {"name": "receivers-that-left", "by": "spec/core/store/postgres/turn/signal_flight_contract", "server": True,
      "breaks": "what has ceased to wait for a signal gets the next one of the turn",
      "changes": [("core/store/rules/process/subscription.c", """
     signals_ahead_left(store, instance);

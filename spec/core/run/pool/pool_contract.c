@@ -311,12 +311,6 @@ static bool deliver(struct site *site, int created) {
     return site->rung;
 }
 
-/* One job runs on and so many wait behind it. */
-static bool busy(struct site *site, int waiting) {
-    return submit(site, "patient", 1, 1, 0) && loaded(site, 1, 0) &&
-           (!waiting || submit(site, "good", 2, waiting + 1, 0));
-}
-
 static void outcomes_wait_for_more_while_items_wait(struct contract *c) {
     OPEN(1);
     EXPECT(busy(&site, 4) && deliver(&site, 0));
@@ -430,92 +424,6 @@ static void outcomes_do_not_wait_once_workers_might(struct contract *c) {
     CLOSE;
 }
 
-static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
-    OPEN(1);
-    struct question question = {.site = &site, .last = 1};
-    EXPECT(submit(&site, "patient", 1, 1, 0));
-    EXPECT(loaded(&site, 1, 0));
-    struct outcome *list = NULL;
-    while (!list) {
-        client_cut_lost(site.client, false, first_have_lost, &question);
-        list = client_outcomes(site.client);
-    }
-    EXPECT(question.asked > 0 && list->kind == OUTCOME_CANCELLED);
-    outcome_free_list(list);
-    CLOSE;
-}
-
-/* In each of the queues: plain ones, what must begin at once, and suspects. */
-static void what_lost_its_lock_does_not_begin(struct contract *c) {
-    static const enum outcome_kind kinds[] = {OUTCOME_CANCELLED, OUTCOME_RETURNED, OUTCOME_SUCCESS};
-    const struct job waiting[] = {{.handler = "good"},
-                                  {.handler = "good", .begin_by = clock_monotonic() + 2 * LIMIT},
-                                  {.handler = "good", .crashes = 1}};
-    for (int queue = 0; queue < 3; queue++) {
-        OPEN(1);
-        struct question question = {.site = &site, .last = 2};
-        EXPECT(busy(&site, 0) && submit_like(site.client, waiting[queue], 2, 3));
-        client_cut_lost(site.client, true, first_have_lost, &question);
-        EXPECT(question.claims == 3);
-        struct outcome *list = outcomes(&site, 3);
-        EXPECT(list && list->next && list->next->next);
-        for (struct outcome *outcome = list; outcome; outcome = outcome->next)
-            EXPECT(outcome->kind == kinds[outcome->job->id - 1]);
-        outcome_free_list(list);
-        CLOSE;
-    }
-}
-
-static void one_question_is_put_for_all_locks(struct contract *c) {
-    OPEN(1);
-    struct question question = {.site = &site, .last = 4, .fails = true};
-    EXPECT(busy(&site, 3));
-    client_cut_lost(site.client, true, first_have_lost, &question);
-    EXPECT(question.asked == 1 && question.claims == 4 && !question.held);
-    EXPECT(loaded(&site, 1, 3)); /* without an answer nothing is cut off */
-    for (const struct work_item *item = site.client->queue.first; item; item = item->next)
-        EXPECT(!item->refused);
-    client_stop(site.client, true);
-    outcome_free_list(outcomes(&site, 4));
-    CLOSE;
-}
-
-struct moment {
-    struct contract *c;
-    struct site *site;
-};
-
-/* Job 2 begins before the answer, which is that it has lost its lock. */
-static bool lost_as_it_begins(void *arg, struct store_claim *claims, size_t count) {
-    struct moment *moment = arg;
-    struct site *site = moment->site;
-    const struct worker *worker = site->pool->workers[0];
-    time_ms until = clock_monotonic() + LIMIT;
-    bool begun = false;
-    for (size_t i = 0; i < count; i++)
-        claims[i].lost = claims[i].job == 2;
-    let_go(moment->c);
-    while (!begun && clock_monotonic() < until) {
-        mutex_lock(&site->pool->mutex);
-        begun = worker->job == 2 && worker->script;
-        mutex_unlock(&site->pool->mutex);
-    }
-    return begun;
-}
-
-static void a_job_that_begins_while_its_lock_is_asked_for_is_cut_off(struct contract *c) {
-    OPEN(1);
-    struct moment moment = {c, &site};
-    EXPECT(submit_gated(c, &site, 1) && loaded(&site, 1, 0));
-    EXPECT(submit(&site, "patient", 2, 2, 0));
-    client_cut_lost(site.client, true, lost_as_it_begins, &moment);
-    struct outcome *list = outcomes(&site, 2);
-    EXPECT(list && list->job->id == 1 && list->kind == OUTCOME_SUCCESS);
-    EXPECT(list->next && list->next->kind == OUTCOME_CANCELLED);
-    outcome_free_list(list);
-    CLOSE;
-}
-
 static void what_comes_too_late_does_not_begin(struct contract *c) {
     OPEN(1);
     struct job late = {.handler = "good", .begin_by = clock_monotonic() - 1};
@@ -583,11 +491,6 @@ static const struct check checks[] = {
     {"the places are shared by the engines", the_places_are_shared_by_the_engines},
     {"an engine leaves the others alone", an_engine_leaves_the_others_alone},
     {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
-    {"a run that lost its lock is cut off", a_run_that_lost_its_lock_is_cut_off},
-    {"what lost its lock does not begin", what_lost_its_lock_does_not_begin},
-    {"one question is put for all locks", one_question_is_put_for_all_locks},
-    {"a job that begins while its lock is asked for is cut off",
-     a_job_that_begins_while_its_lock_is_asked_for_is_cut_off},
     {"what comes too late for its rate does not begin", what_comes_too_late_does_not_begin},
     {"large payloads fill the memory", large_payloads_fill_the_memory},
     {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},

@@ -240,6 +240,12 @@ static inline bool room_for(struct client *client, int places) {
     return client_room(client).places == places;
 }
 
+/* One job runs on and so many wait behind it. */
+static inline bool busy(struct site *site, int waiting) {
+    return submit(site, "patient", 1, 1, 0) && loaded(site, 1, 0) &&
+           (!waiting || submit(site, "good", 2, waiting + 1, 0));
+}
+
 struct question {
     struct site *site;
     int64_t last;  /* job that has lost its lock */
