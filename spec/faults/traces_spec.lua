@@ -42,12 +42,6 @@ describe("the trace of a request", function()
     process.remove(folder)
   end)
 
-  local function post(path, body, ...)
-    local text = json.encode(body)
-    return faces.head("POST " .. path, "Content-Type: application/json",
-      "Content-Length: " .. #text, ...) .. text
-  end
-
   local function logs()
     return process.read(folder .. "/log1") .. process.read(folder .. "/log2")
   end
@@ -65,7 +59,7 @@ describe("the trace of a request", function()
   it("is that of its jobs, of theirs, and of log lines", function()
     local list = {}
     for i = 1, JOBS do
-      list[i] = post("/v1/jobs", { handler = "first" }, HEADER, "Idempotency-Key: k" .. i)
+      list[i] = faces.post("/v1/jobs", { handler = "first" }, HEADER, "Idempotency-Key: k" .. i)
     end
     for i, answer in ipairs(face:ask_all(list)) do
       assert.matches("^201 ", answer)
@@ -91,9 +85,10 @@ describe("the trace of a request", function()
   end)
 
   it("goes with the instances that it starts", function()
-    assert.matches("^200 ", face:ask(post("/v1/processes/order/start", {}, HEADER)))
-    assert.matches("^202 ", face:ask(post("/v1/processes/order/start", { later = true }, HEADER)))
-    assert.matches("^200 ", face:ask(post("/v1/processes/order/start", {})))
+    assert.matches("^200 ", face:ask(faces.post("/v1/processes/order/start", {}, HEADER)))
+    assert.matches("^202 ", face:ask(faces.post("/v1/processes/order/start", { later = true },
+      HEADER)))
+    assert.matches("^200 ", face:ask(faces.post("/v1/processes/order/start", {})))
     process.await("the incidents", 60, function()
       return select(2, logs():gsub("event=incident", "")) >= 3
     end)
@@ -104,11 +99,11 @@ describe("the trace of a request", function()
     for _, text in ipairs { "x", "00-" .. ID .. "-0000000000000000-01" } do
       for _, path in ipairs { "/v1/jobs", "/v1/processes/order/start" } do
         assert.matches('^400 .*"code":"invalid","field":"traceparent"',
-          face:ask(post(path, { handler = "first" }, "traceparent: " .. text)))
+          face:ask(faces.post(path, { handler = "first" }, "traceparent: " .. text)))
       end
     end
-    assert.matches("^400 ", face:ask(post("/v1/jobs", { handler = "first" }, HEADER, HEADER)))
-    assert.matches('^400 .*"field":"trace"', face:ask(post("/v1/jobs", { handler = "first",
+    assert.matches("^400 ", face:ask(faces.post("/v1/jobs", { handler = "first" }, HEADER, HEADER)))
+    assert.matches('^400 .*"field":"trace"', face:ask(faces.post("/v1/jobs", { handler = "first",
       trace = "x" })))
   end)
 end)

@@ -38,9 +38,7 @@ describe("fetches that wait on a server", function()
   end
 
   local function fetch(worker, topic)
-    local body = assert(json.encode { worker = worker, topics = { topic }, wait = "PT20M" })
-    return faces.head("POST /v1/fetch", "Content-Type: application/json",
-      "Content-Length: " .. #body) .. body
+    return faces.post("/v1/fetch", { worker = worker, topics = { topic }, wait = "PT20M" })
   end
 
   -- The handler of the job that a waiting fetch is answered with, once another program creates it.

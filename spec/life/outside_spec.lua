@@ -2,6 +2,7 @@
 -- them.
 local engines = require "spec.support.engines"
 local moonshift = require "moonshift"
+local outsiders = require "spec.support.outsiders"
 local testing = require "moonshift.testing"
 
 describe("a worker outside", function()
@@ -24,35 +25,10 @@ describe("a worker outside", function()
     engine = testing.engine(settings)
   end
 
-  local function make(n, options)
-    return (assert(engine:enqueue("topic/ocr", { n = n }, options)))
-  end
-
-  local function fetch(worker, max, more)
-    local given = { worker = worker, topics = { "ocr" }, max = max or 10, lock = "PT1M" }
-    for key, value in pairs(more or {}) do
-      given[key] = value
-    end
-    return assert(engine:fetch(given))
-  end
-
-  local function numbers(jobs)
-    local list = {}
-    for i, job in ipairs(jobs) do
-      list[i] = job.payload.n
-    end
-    return list
-  end
-
-  -- Hands one job back; the code of a refusal, or nil.
-  local function hand(job, outcome, more)
-    local one = { id = job.id, token = job.token, outcome = outcome }
-    for key, value in pairs(more or {}) do
-      one[key] = value
-    end
-    local settled = assert(engine:settle { outcomes = { one } })
-    return settled.outcomes[1].code, settled.outcomes[1].message
-  end
+  local worker = outsiders.new(function()
+    return engine
+  end)
+  local make, fetch, numbers, hand = worker.make, worker.fetch, worker.numbers, worker.hand
 
   local function outcomes()
     local list = {}
@@ -265,100 +241,6 @@ describe("a worker outside", function()
       { engine:job(id).state, engine:job(id).due })
   end)
 
-  it("that is late completes if nobody has taken over, else it is refused", function()
-    make(1)
-    local late = fetch("w1")[1]
-    engine:advance "PT2M"
-    engine:turn()
-    assert.is_nil(hand(late, "complete"))
-    make(2)
-    late = fetch("w1")[1]
-    engine:advance "PT2M"
-    local taken = fetch("w2")[1]
-    assert.same({ 2, 1 }, { taken.payload.n, taken.crashes })
-    for _, outcome in ipairs { "complete", "fail", "release" } do
-      local code, message = hand(late, outcome)
-      assert.equal("conflict", code)
-      assert.match("its lock is lost", message)
-    end
-    assert.equal("conflict", (hand(late, "extend", { lock = "PT1H" })))
-    assert.is_nil(hand(taken, "complete"))
-  end)
-
-  it("that names another one's lock is refused", function()
-    make(1)
-    local job = fetch("w1")[1]
-    local settled = assert(engine:settle { worker = "w2", outcomes = {
-      { id = job.id, token = job.token, outcome = "complete" } } })
-    assert.equal("conflict", settled.outcomes[1].code)
-    assert.equal("locked", engine:job(job.id).state)
-  end)
-
-  it("that is gone too often leaves a dead job, and others with crashes run", function()
-    local id, other = make(1), make(2)
-    for _ = 1, 2 do
-      assert.equal(2, #fetch("w1"))
-      engine:advance "PT2M"
-    end
-    assert.equal(2, #fetch("w1")) -- at once, though both have crashed before
-    engine:advance "PT2M"
-    assert.same({}, fetch("w1"))
-    for _, one in ipairs { id, other } do
-      local job = engine:job(one)
-      assert.same({ "dead", "the worker was gone 3 times before this job was done" },
-        { job.state, job.message })
-      assert.equal("workerDied", engine:incidents({ job = one }):one().type)
-    end
-  end)
-
-  it("that has crashed holds up no job of an executor that has crashed", function()
-    make(1)
-    fetch("w1")
-    engine:advance "PT2M"
-    local job = fetch("w1")[1]
-    assert.equal(1, job.crashes)
-    local id = engine:enqueue("note", { n = 9 })
-    engine.core:command({ verb = "retry", ids = { id } })
-    engine:drain()
-    assert.same({ 9 }, ran)
-  end)
-
-  it("has a lane until it hands back, or a job of the lane waits and its lock has ended", function()
-    make(1, { lane = "a" })
-    engine:enqueue("note", { n = 2 }, { lane = "a" })
-    make(3, { lane = "a" })
-    local job = fetch("w1")[1]
-    assert.equal(1, job.payload.n)
-    engine:drain()
-    assert.same({}, ran)
-    engine:advance "PT2M"
-    engine:drain()
-    assert.same({ 2 }, ran)
-    assert.equal("conflict", (hand(job, "complete")))
-    job = fetch("w1")[1]
-    assert.same({ 1, 1 }, { job.payload.n, job.crashes })
-    assert.same({}, fetch("w2"))
-    assert.is_nil(hand(job, "complete"))
-    assert.same({ 3 }, numbers(fetch("w2")))
-  end)
-
-  it("loses its lock in the millisecond that was said, not before", function()
-    make(1)
-    assert.equal("2026-01-01T00:01:00.000Z", fetch("w1")[1].lock_expiration)
-    engine:advance "PT59.999S"
-    assert.same({}, fetch("w2"))
-    engine:advance "PT0.001S"
-    assert.same({ 1 }, numbers(fetch("w2")))
-  end)
-
-  it("keeps its lane beyond its lock while no job waits for it", function()
-    make(1, { lane = "a" })
-    local job = fetch("w1")[1]
-    engine:advance "PT2M"
-    engine:drain()
-    assert.is_nil(hand(job, "complete"))
-  end)
-
   it("has no job of an activity whose handler the folder lacks", function()
     local process = 'local p = require "moonshift.process"\n'
       .. 'return { p.step "s" { run = "elsewhere", async = true } }\n'
@@ -396,19 +278,6 @@ describe("a worker outside", function()
     engine:definition("topic/ocr"):override_limit { cluster = 1 }
     assert.same({ 1 }, numbers(fetch("w1")))
     assert.same({}, fetch("w1"))
-  end)
-
-  it("has an end for each of two hundred locks of one fetch", function()
-    for n = 1, 200 do
-      make(n)
-    end
-    assert.equal(200, #fetch("w1", 200))
-    for _, job in ipairs(engine:jobs({ locked = true }):list()) do
-      assert.equal("2026-01-01T00:01:00.000Z", job.lock_expiration)
-    end
-    engine:advance "PT2M"
-    assert.equal(200, #fetch("w2", 200))
-    assert.equal(0, engine:jobs({ owner = "w1" }):count())
   end)
 
   it("settles many as one, and fetches with it", function()

@@ -61,6 +61,24 @@ function faces.head(first, ...)
   return table.concat(lines, "\r\n") .. "\r\n\r\n"
 end
 
+-- A request with this JSON, and these further lines.
+function faces.post(path, body, ...)
+  local text = assert(json.encode(body))
+  return faces.head("POST " .. path, "Content-Type: application/json",
+    "Content-Length: " .. #text, ...) .. text
+end
+
+-- The headers of the answer to a request, by their names in small letters, and its `status`.
+function faces:headers(request)
+  local lines = self:talk { { "send", request }, { "headers" } }
+  local list = { status = lines[1] }
+  for i = 2, #lines do
+    local name, value = lines[i]:match("^(.-): (.*)$")
+    list[name] = value
+  end
+  return list
+end
+
 -- Sends one request and reads its answer.
 function faces:ask(request, address)
   return self:talk({ { "send", request }, { "read" } }, address)[1]

@@ -21,20 +21,12 @@ describe("a page of another origin", function()
     process.remove(folder)
   end)
 
-  -- The headers of an answer, and its status.
   local function headers(request)
-    local list = {}
-    for i, line in ipairs(face:talk { { "send", request }, { "headers" } }) do
-      local name, value = line:match("^(.-): (.*)$")
-      list[name or "status"] = value or i == 1 and line
-    end
-    return list
+    return face:headers(request)
   end
 
   local function post(...)
-    local body = '{"handler":"work"}'
-    return head("POST /v1/jobs", "Content-Type: application/json", "Content-Length: " .. #body, ...)
-      .. body
+    return faces.post("/v1/jobs", { handler = "work" }, ...)
   end
 
   local OPS, SITE = "Origin: https://ops.example.com", "Sec-Fetch-Site: cross-site"

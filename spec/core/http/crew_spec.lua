@@ -46,9 +46,7 @@ describe("the clerk of the network face", function()
   end)
 
   local function post(job, ...)
-    local text = json.encode(job)
-    return faces.head("POST /v1/jobs", "Content-Type: application/json",
-      "Content-Length: " .. #text, ...) .. text
+    return faces.post("/v1/jobs", job, ...)
   end
 
   local function answer_of(text)
@@ -193,12 +191,6 @@ describe("the clerk of the network face", function()
     assert.matches("^500 .*took longer than PT1S", order[2])
   end)
 
-  local function ask(path, body)
-    local text = json.encode(body)
-    return faces.head("POST " .. path, "Content-Type: application/json",
-      "Content-Length: " .. #text) .. text
-  end
-
   local function outcome(job, given)
     local one = { id = job.id, token = job.token, outcome = "complete" }
     for key, value in pairs(given or {}) do
@@ -215,9 +207,9 @@ describe("the clerk of the network face", function()
     for i = 1, 2 * WORKERS do
       jobs[i] = { handler = "topic/ocr", payload = { n = i } }
     end
-    face:ask(ask("/v1/jobs", jobs))
+    face:ask(faces.post("/v1/jobs", jobs))
     for i = 1, WORKERS do
-      requests[i] = ask("/v1/fetch", { worker = "w" .. i, topics = { "ocr" } })
+      requests[i] = faces.post("/v1/fetch", { worker = "w" .. i, topics = { "ocr" } })
     end
     local before, held, seen = passed("work_committed"), {}, {}
     for i, answer in ipairs(together(requests)) do
@@ -230,7 +222,7 @@ describe("the clerk of the network face", function()
       local given = i == 2 and { token = held[i].token + 100000 }
         or i == 3 and { create = { { handler = "plain" } } }
         or i == 4 and { outcome = "extend", lock = "PT1H" }
-      requests[i] = ask("/v1/settle", { outcomes = { outcome(held[i], given) },
+      requests[i] = faces.post("/v1/settle", { outcomes = { outcome(held[i], given) },
         fetch = { worker = "w" .. i, topics = { "ocr" } } })
     end
     before = passed("work_committed")
@@ -254,12 +246,13 @@ describe("the clerk of the network face", function()
     for _ = 1, JOBS do
       ids[#ids + 1] = { handler = "topic/twice" }
     end
-    face:ask(ask("/v1/jobs", ids))
-    local _, fetched = answer_of(face:ask(ask("/v1/fetch",
+    face:ask(faces.post("/v1/jobs", ids))
+    local _, fetched = answer_of(face:ask(faces.post("/v1/fetch",
       { worker = "w", topics = { "twice" }, max = JOBS })))
     for i = 1, 3 * JOBS do
       local job = fetched.jobs[(i - 1) % JOBS + 1]
-      requests[i] = ask("/v1/jobs/" .. job.id .. "/complete", { token = job.token, worker = "w" })
+      requests[i] = faces.post("/v1/jobs/" .. job.id .. "/complete",
+        { token = job.token, worker = "w" })
     end
     local told = {}
     for _, answer in ipairs(together(requests)) do
@@ -274,13 +267,13 @@ describe("the clerk of the network face", function()
   -- As many instances whose tasks are completed at once, but one; how many commits that took.
   local function complete_together(count)
     for _ = 1, count do
-      assert.matches("^200", face:ask(ask("/v1/processes/p/start", json.decode "{}")))
+      assert.matches("^200", face:ask(faces.post("/v1/processes/p/start", json.decode "{}")))
     end
-    local _, fetched = answer_of(face:ask(ask("/v1/fetch",
+    local _, fetched = answer_of(face:ask(faces.post("/v1/fetch",
       { worker = "w", topics = { "charge" }, max = count, lock = "PT1H" })))
     local requests = {}
     for i, job in ipairs(fetched.jobs) do
-      requests[i] = ask("/v1/settle", { outcomes = { outcome(job,
+      requests[i] = faces.post("/v1/settle", { outcomes = { outcome(job,
         i == 2 and { token = job.token + 100000 } or nil) } })
     end
     assert.equal(count, #requests)
@@ -330,14 +323,8 @@ describe("what takes long over the network", function()
     process.remove(folder)
   end)
 
-  local function ask(path, body)
-    local text = json.encode(body)
-    return faces.head("POST " .. path, "Content-Type: application/json",
-      "Content-Length: " .. #text) .. text
-  end
-
   local function told(path, body)
-    local status, content = face:ask(ask(path, body)):match("^(%d+) (.*)$")
+    local status, content = face:ask(faces.post(path, body)):match("^(%d+) (.*)$")
     return status, json.decode(content)
   end
 
@@ -351,7 +338,8 @@ describe("what takes long over the network", function()
     local steps = {}
     for i = 1, 4 do
       steps[2 * i - 1] = { "on", tostring(i) }
-      steps[2 * i] = { "send", ask("/v1/jobs/" .. create("long") .. "/execute", json.decode "{}") }
+      local path = "/v1/jobs/" .. create("long") .. "/execute"
+      steps[2 * i] = { "send", faces.post(path, json.decode "{}") }
     end
     local shell = "until [ -e %s/runs1 ] && [ -e %s/runs2 ]; do sleep 0.01; done"
     steps[#steps + 1] = { "shell", shell:format(folder, folder) }
@@ -359,8 +347,8 @@ describe("what takes long over the network", function()
     local fetch = { worker = "w", topics = { "ocr" } }
     local settle = { outcomes = { { id = job, token = 1000000, outcome = "complete" } } }
     steps[#steps + 1] = { "on", "other" }
-    for _, request in ipairs { ask("/v1/fetch", fetch), ask("/v1/settle", settle),
-      ask("/v1/jobs/" .. other .. "/suspend", json.decode "{}") } do
+    for _, request in ipairs { faces.post("/v1/fetch", fetch), faces.post("/v1/settle", settle),
+      faces.post("/v1/jobs/" .. other .. "/suspend", json.decode "{}") } do
       steps[#steps + 1] = { "send", request }
       steps[#steps + 1] = { "read" }
     end
@@ -398,7 +386,7 @@ describe("what takes long over the network", function()
     local list = faces.head "GET /v1/process-instances"
     assert.matches('^200 .*"quick"', face:ask(list))
     local answers = face:talk { { "on", "worker" },
-      { "send", ask("/v1/settle", { outcomes = outcomes }) },
+      { "send", faces.post("/v1/settle", { outcomes = outcomes }) },
       { "on", "other" }, { "shows", list, '"quick"', 0 },
       { "shell", "touch " .. folder .. "/go" }, { "on", "worker" }, { "read" } }
     assert.equal("shown", answers[1])
@@ -458,9 +446,7 @@ describe("a key over the death of the network face", function()
   local function ask(point, job)
     process.environment = point and "CRASH_AT=" .. point or ""
     local face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket")
-    local text = json.encode(job)
-    local answer = face:ask(faces.head("POST /v1/jobs", "Content-Type: application/json",
-      "Content-Length: " .. #text, "Idempotency-Key: order-7") .. text)
+    local answer = face:ask(faces.post("/v1/jobs", job, "Idempotency-Key: order-7"))
     if point then
       assert.equal(137, process.await_status(face.pid, 60))
       assert.equal("end", answer)

@@ -35,9 +35,7 @@ describe("requests that wait for the end of a job", function()
     for i = 1, JOBS do
       jobs[i] = { handler = "note", payload = { n = i, file = folder .. "/done" } }
     end
-    local text = json.encode(jobs)
-    local answer = face:ask(faces.head("POST /v1/jobs", "Content-Type: application/json",
-      "Content-Length: " .. #text) .. text)
+    local answer = face:ask(faces.post("/v1/jobs", jobs))
     return json.decode(answer:match("^201 (.*)$")).items
   end
 

@@ -32,14 +32,8 @@ describe("fetches that wait", function()
     process.remove(folder)
   end)
 
-  local function post(path, body)
-    local text = assert(json.encode(body))
-    return faces.head("POST " .. path, "Content-Type: application/json",
-      "Content-Length: " .. #text) .. text
-  end
-
   local function fetch(worker, topic, lock)
-    return post("/v1/fetch",
+    return faces.post("/v1/fetch",
       { worker = worker, topics = { topic or "ocr" }, wait = "PT20M", lock = lock })
   end
 
@@ -149,18 +143,21 @@ describe("fetches that wait", function()
   end)
 
   it("are answered when another worker's lock has run out", function()
-    local held = job(face:talk({ { "send", post("/v1/jobs", { handler = "topic/ocr" }) },
+    local held = job(face:talk({ { "send", faces.post("/v1/jobs", { handler = "topic/ocr" }) },
       { "read" }, { "send", fetch("holder", "ocr", "PT1S") }, { "read" } })[2])
     local steps = parked(1)
     add(steps, { { "first" }, { "read" } })
     assert.equal(held.id, job(face:talk(steps)[2]).id)
   end)
 
+  -- One that waits for jobs of a tenant.
+  local function of_tenant(worker, tenant)
+    local topic = { topic = "ocr", tenant = tenant }
+    local wanted = { worker = worker, wait = "PT20M", topics = { topic } }
+    return { { "on", worker }, { "send", faces.post("/v1/fetch", wanted) } }
+  end
+
   it("are asked for what they want themselves, whoever stands before them", function()
-    local function of_tenant(worker, tenant)
-      return { { "on", worker }, { "send", post("/v1/fetch", { worker = worker, wait = "PT20M",
-        topics = { { topic = "ocr", tenant = tenant } } }) } }
-    end
     local steps = of_tenant("w1", "acme")
     add(steps, of_tenant("w2", "other"))
     add(steps, { { "on", "asker" },
@@ -186,15 +183,15 @@ describe("fetches that wait", function()
 
   -- Of each second; a thread that goes round and round does so thousands of times.
   it("keep no thread busy for jobs that none of them may have", function()
-    local steps = { { "on", "w1" }, { "send", post("/v1/fetch", { worker = "w1", wait = "PT20M",
-      topics = { { topic = "ocr", tenant = "acme" } } }) }, { "on", "asker" },
+    local steps = of_tenant("w1", "acme")
+    add(steps, { { "on", "asker" },
       { "shows", faces.head "GET /v1/executors", '"name":"w', 1 },
       { "shell", enqueue("topic/ocr", "--tenant", "other") .. " >/dev/null" },
       { "shell", ([[count() { cat /proc/%d/task/*/status | grep -h ctxt | awk '{ n += $2 }
         END { print n }'; }
         before=$(count); sleep 3; test $(($(count) - before)) -lt 300]]):format(face.pid) },
       { "shell", enqueue("topic/ocr", "--tenant", "acme") .. " >/dev/null" },
-      { "on", "w1" }, { "read" } }
+      { "on", "w1" }, { "read" } })
     local said = face:talk(steps)
     assert.equal("acme", job(said[#said]).tenant)
     assert.equal(2, #said)

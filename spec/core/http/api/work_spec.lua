@@ -19,21 +19,15 @@ describe("a fetch that waits", function()
     process.remove(folder)
   end)
 
-  local function post(path, body)
-    local text = assert(json.encode(body))
-    return faces.head("POST " .. path, "Content-Type: application/json",
-      "Content-Length: " .. #text) .. text
-  end
-
   local function fetch(worker, given)
     local body = { worker = worker, topics = { "ocr" } }
     for key, value in pairs(given or {}) do
       body[key] = value
     end
-    return post("/v1/fetch", body)
+    return faces.post("/v1/fetch", body)
   end
 
-  local CREATE = post("/v1/jobs", { handler = "topic/ocr" })
+  local CREATE = faces.post("/v1/jobs", { handler = "topic/ocr" })
   local EXECUTORS = faces.head "GET /v1/executors"
 
   -- What an answer says, after its status.
@@ -93,7 +87,7 @@ describe("a fetch that waits", function()
   it("is answered with a job that is given back", function()
     local job, path = held()
     local said_all = talk(parked "w1", {
-      { "send", post(path .. "/release", { token = job.token }) }, { "read" },
+      { "send", faces.post(path .. "/release", { token = job.token }) }, { "read" },
       { "on", "w1" }, { "read" },
     })
     assert.matches("^200 ", said_all[2])
@@ -103,8 +97,8 @@ describe("a fetch that waits", function()
   it("is answered with a job that is retried", function()
     local job, path = held()
     local said_all = talk(parked "w1", {
-      { "send", post(path .. "/fail", { token = job.token, permanent = true }) }, { "read" },
-      { "send", post(path .. "/retry", {}) }, { "read" }, { "on", "w1" }, { "read" },
+      { "send", faces.post(path .. "/fail", { token = job.token, permanent = true }) }, { "read" },
+      { "send", faces.post(path .. "/retry", {}) }, { "read" }, { "on", "w1" }, { "read" },
     })
     assert.matches("^200 ", said_all[2])
     assert.matches("^200 ", said_all[3])
@@ -153,7 +147,7 @@ describe("a fetch that waits", function()
 
   it("is refused with topics that are no texts, and harms nobody if its client has gone", function()
     for i, topics in ipairs { { 5 }, { json.null }, { { topic = 5 } } } do
-      local bad = post("/v1/fetch", { worker = "w", topics = topics, wait = "PT5S" })
+      local bad = faces.post("/v1/fetch", { worker = "w", topics = topics, wait = "PT5S" })
       face:talk { { "on", "a" .. i }, { "send", bad }, { "close" } }
       assert.matches("^400 ", face:ask(bad))
     end
@@ -190,7 +184,7 @@ describe("a fetch that waits", function()
   end)
 
   it("is no part of a settlement", function()
-    local answer = face:ask(post("/v1/settle", { worker = "w1", outcomes = json.array {},
+    local answer = face:ask(faces.post("/v1/settle", { worker = "w1", outcomes = json.array {},
       fetch = { worker = "w1", topics = { "ocr" }, wait = "PT1S" } }))
     assert.matches("^400 ", answer)
     assert.truthy(said(answer).detail:find('unknown key "wait"', 1, true), answer)
@@ -215,9 +209,8 @@ describe("a worker's token", function()
   local function token(name, ...)
     local _, printed = process.moonshift("token", "create", name, "--store", store, ...)
     return function(path, body)
-      local text = assert(json.encode(body))
-      local answer = face:ask(faces.head("POST " .. path, "Content-Type: application/json",
-        "Authorization: Bearer " .. printed:match("ms_%w+"), "Content-Length: " .. #text) .. text)
+      local answer = face:ask(faces.post(path, body,
+        "Authorization: Bearer " .. printed:match("ms_%w+")))
       return answer:match("^%d+"), assert(json.decode((answer:gsub("^%d+ ", ""))))
     end
   end
@@ -286,9 +279,7 @@ return {
       process.remove(folder)
     end)
     local function ask(path, body)
-      local text = assert(json.encode(body))
-      local answer = face:ask(faces.head("POST " .. path, "Content-Type: application/json",
-        "Content-Length: " .. #text) .. text)
+      local answer = face:ask(faces.post(path, body))
       return answer:match("^%d+"), assert(json.decode((answer:gsub("^%d+ ", ""))))
     end
     assert.equal("200", (ask("/v1/processes/p/start", json.decode "{}")))

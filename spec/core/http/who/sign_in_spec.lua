@@ -21,15 +21,8 @@ describe("a browser", function()
     process.remove(folder)
   end)
 
-  -- The headers of an answer, and its status first.
   local function headers(request)
-    local lines = face:talk { { "send", request }, { "headers" } }
-    local list = { status = lines[1] }
-    for i = 2, #lines do
-      local name, value = lines[i]:match("^(.-): (.*)$")
-      list[name] = value
-    end
-    return list
+    return face:headers(request)
   end
 
   -- A session of the token: the header of its cookie, and what was set.
