@@ -94,11 +94,13 @@ static bool renew_clerk(void *arg, struct engine *engine, struct error *error) {
 }
 
 /* In the thread that reads the folder. */
-static void fresh(void *arg) {
+static void read_ended(void *arg, bool fresh) {
     struct face *face = arg;
-    for (int kind = 0; kind < WORKER_KINDS; kind++)
+    for (int kind = 0; fresh && kind < WORKER_KINDS; kind++)
         if (face->crews[kind])
             crew_renew(face->crews[kind]);
+    if (face->options.reloaded)
+        face->options.reloaded();
 }
 
 /* ---- requests ---- */
@@ -473,7 +475,7 @@ struct face *face_new(const struct face_options *options, struct error *error) {
                                             .folder = options->folder,
                                             .read = options->read,
                                             .paths = options->paths,
-                                            .fresh = fresh,
+                                            .read_ended = read_ended,
                                             .arg = face};
     face->scripts = scripts_new(&scripts);
     face->callers = callers_new(&callers);
@@ -505,7 +507,8 @@ const char *face_address(const struct face *face, size_t at) {
 
 void face_reload(struct face *face) {
     callers_forget(face->callers);
-    scripts_reload(face->scripts);
+    if (!scripts_reload(face->scripts) && face->options.reloaded)
+        face->options.reloaded();
 }
 
 void face_close(struct face *face) {

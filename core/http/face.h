@@ -21,6 +21,7 @@ struct face_options {
     /* Any thread: the executor beside it takes work. NULL: there is none. */
     bool (*ready)(void *arg, struct error *why);
     void *arg;
+    void (*reloaded)(void); /* any thread: the folder was read again, or refused; may be NULL */
     const struct durations *durations; /* of that executor; outlives the face */
 };
 

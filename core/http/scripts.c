@@ -60,13 +60,13 @@ static void read_once(struct scripts *scripts) {
         folder ? generation_check(folder, before, options->settings, options->clock, false, &error)
                : NULL;
     folder_release(before);
-    if (!checked) {
+    if (checked)
+        replace(scripts, folder, checked);
+    else {
         log_event(LOG_WARN, "http keeps the files it has", "error:s", error.text);
         folder_release(folder);
-        return;
     }
-    replace(scripts, folder, checked);
-    options->fresh(options->arg);
+    options->read_ended(options->arg, checked != NULL);
 }
 
 static bool goes_on(struct scripts *scripts) {
@@ -93,12 +93,14 @@ static void begin(struct scripts *scripts) {
         log_event(LOG_WARN, "http keeps the files it has", "error:s", "the system gives no thread");
 }
 
-void scripts_reload(struct scripts *scripts) {
+bool scripts_reload(struct scripts *scripts) {
     mutex_lock(&scripts->mutex);
     scripts->stale = scripts->folder && !scripts->ended && scripts->options.read;
     if (scripts->stale && !scripts->reads)
         begin(scripts);
+    const bool reads = scripts->stale && scripts->reads;
     mutex_unlock(&scripts->mutex);
+    return reads;
 }
 
 void scripts_end(struct scripts *scripts) {

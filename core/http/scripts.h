@@ -13,7 +13,8 @@ struct scripts_options {
     struct folder *folder;                                            /* NULL: none; retained */
     struct folder *(*read)(const json_t *paths, struct error *error); /* it again; NULL: never */
     const json_t *paths;                                              /* outlives it */
-    void (*fresh)(void *arg); /* in that thread: there is a newer folder, which can be loaded */
+    /* In that thread, once it has read: fresh: there is a newer folder, which can be loaded. */
+    void (*read_ended)(void *arg, bool fresh);
     void *arg;
 };
 
@@ -29,8 +30,9 @@ struct folder *scripts_folder(struct scripts *scripts);
  * caller's; NULL: it has been taken, or the folder is the first one. */
 struct generation *scripts_checked(struct scripts *scripts);
 
-/* Has the folder read again. One that cannot be loaded is told of, and the one before stays. */
-void scripts_reload(struct scripts *scripts);
+/* Has the folder read again. One that cannot be loaded is told of, and the one before stays. False:
+ * nothing is read. */
+bool scripts_reload(struct scripts *scripts);
 
 /* Waits for what is read now, and reads no more. NULL is fine, here and below. */
 void scripts_end(struct scripts *scripts);

@@ -1,5 +1,6 @@
 #include "cli/verb/service/network.h"
 #include "cli/setup.h"
+#include "cli/verb/service/manager.h"
 #include "engine/stored_folder.h"
 #include "script/folder.h"
 #include <stdio.h>
@@ -74,6 +75,7 @@ bool network_start(struct cli *cli, bool open, struct executor *executor,
                                    .open = open,
                                    .ready = executor ? takes_work : NULL,
                                    .arg = executor,
+                                   .reloaded = executor ? NULL : manager_ready,
                                    .durations = durations};
     *face = face_new(&options, error);
     json_decref(paths);

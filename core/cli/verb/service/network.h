@@ -11,7 +11,8 @@
     { "--open", NULL, "http asks for no token: for a trial on this machine" }
 
 /* Begins it if the settings have an address; says on a terminal where it is. `executor`: beside it,
- * and what it counts; NULL: none. *face: NULL: nothing was asked for. False: error. */
+ * and what it counts; NULL: none, and the service manager is told when files were read again.
+ * *face: NULL: nothing was asked for. False: error. */
 bool network_start(struct cli *cli, bool open, struct executor *executor,
                    const struct durations *durations, struct face **face, struct error *error);
 

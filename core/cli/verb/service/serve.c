@@ -26,8 +26,7 @@ static void on_stop(void *arg) {
 static void on_reload(void *arg) {
     struct serving *serving = arg;
     manager_reloading();
-    face_reload(serving->face); /* until they are loaded, requests find those before */
-    manager_ready();
+    face_reload(serving->face); /* which says when it is ready */
 }
 
 static void on_question(void *arg) {

@@ -62,6 +62,30 @@ describe("a service manager", function()
     end)
   end
 
+  -- Loading this file says so, and ends when `go` is there, or it is refused.
+  local WAITS = [[
+io.open("%s/reads", "w"):close()
+repeat until io.open("%s/go")
+return function() end
+]]
+
+  it("hears that serve is ready when the files have been read, not before", function()
+    start("serve", "", "--http", "127.0.0.1:0")
+    await("READY=1", 1)
+    local file = assert(io.open(folder .. "/handlers/waits.lua", "w"))
+    file:write(WAITS:format(folder, folder))
+    file:close()
+    process.kill(pid, "HUP")
+    process.await("the files to be read", 60, function()
+      local reads = io.open(folder .. "/reads")
+      return reads and reads:close()
+    end)
+    assert.matches("RELOADING=1 MONOTONIC_USEC=%d+\n$", process.read(told))
+    assert(io.open(folder .. "/go", "w")):close()
+    await("READY=1", 2)
+    stop()
+  end)
+
   it("that watches another process is not told", function()
     start("serve", "WATCHDOG_USEC=30000000 WATCHDOG_PID=1", "--http", "127.0.0.1:0")
     await("READY=1", 1)
