@@ -76,7 +76,7 @@ local writers = {
     rules "fleet/listener",
     rules "fleet/failing", rules "fleet/drain",
     engine "db/statements", server "db/statements", engine "turn/purge" },
-  metric = { rules "work/executor" },
+  metric = { rules "record/metric", "core/store/rules/record/metric.h" },
   suspended_instance = { rules "process/suspend" },
 
   -- Of the engine on a server alone.

@@ -461,7 +461,9 @@ describe("a worker outside", function()
   end)
 
   it("leaves its row for an hour, and a few of them go with each that comes", function()
-    for i = 1, 1060 do
+    make(0)
+    hand(fetch("old1", 1)[1], "complete")
+    for i = 2, 1060 do
       fetch("old" .. i, 1)
     end
     make(1)
@@ -480,6 +482,7 @@ describe("a worker outside", function()
       fetch("new" .. i)
     end
     assert.same({ 1000, 1, 67 }, { count "gone", count "overdue", count "live" })
+    assert.equal(1, engine:stats().metrics.successful) -- what old1 did counts on
     fetch "old1"
     assert.equal(68, count "live")
   end)

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "store/rules/create/occurrence.h"
 #include "store/rules/place/places.h"
+#include "store/rules/record/metric.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +47,21 @@ static bool rows_old(struct store *store, time_ms now, int64_t *ids, int *count,
     return step == NO;
 }
 
-/* So many of those that are gone longest; the history names executors by the others. */
+/* Those that are gone longest: state, how many stay, and how many go at most. */
+#define FORGOTTEN                                                                                  \
+    "(SELECT id FROM executor WHERE kind=1 AND state=?1 AND (seen, id)<(SELECT seen, id"           \
+    " FROM executor WHERE kind=1 AND state=?1 ORDER BY seen DESC, id DESC LIMIT 1 OFFSET ?2)"      \
+    " ORDER BY seen, id LIMIT ?3)"
+
+/* The history names executors by the others. */
 static bool rows_forget(struct store *store, int most, struct error *error) {
-    return db_run(&store->db, error,
-                  "DELETE FROM executor WHERE id IN (SELECT id FROM executor"
-                  " WHERE kind=1 AND state=?1 AND (seen, id)<(SELECT seen, id FROM executor"
-                  " WHERE kind=1 AND state=?1 ORDER BY seen DESC, id DESC LIMIT 1 OFFSET ?2)"
-                  " ORDER BY seen, id LIMIT ?3)",
-                  "nnn", (int)EXECUTOR_GONE, REMOTE_GONE_KEPT - 1, most);
+    static const char *const statements[] = {METRIC_FOLD(FORGOTTEN), METRIC_FORGET(FORGOTTEN),
+                                             "DELETE FROM executor WHERE id IN " FORGOTTEN};
+    bool done = true;
+    for (size_t i = 0; done && i < sizeof statements / sizeof *statements; i++)
+        done = db_run(&store->db, error, statements[i], "nnn", (int)EXECUTOR_GONE,
+                      REMOTE_GONE_KEPT - 1, most);
+    return done;
 }
 
 /* A few at a time, as workers may be many; each row that is written lets more than one go. Behind

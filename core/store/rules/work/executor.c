@@ -5,6 +5,7 @@
 #include "store/rules/job/stuck.h"
 #include "store/rules/place/occupancy.h"
 #include "store/rules/place/suspects.h"
+#include "store/rules/record/metric.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,18 +50,9 @@ static bool join_prune(struct store *store, struct error *error) {
                  "SELECT id FROM executor ORDER BY id DESC LIMIT 1 OFFSET ?1", "n",
                  EXECUTORS_KEPT) == FAILED)
         return false;
-    return db_run(&store->db, error,
-                  "INSERT INTO metric(executor, definition, name, value)"
-                  " SELECT 0, definition, name, sum(value) FROM metric"
-                  " WHERE executor BETWEEN 1 AND ?1 AND executor NOT IN"
-                  " (SELECT id FROM executor WHERE state<>0) GROUP BY definition, name"
-                  " ON CONFLICT(executor, definition, name) DO UPDATE"
-                  " SET value=metric.value+excluded.value",
-                  "i", last) &&
-           db_run(&store->db, error,
-                  "DELETE FROM metric WHERE executor BETWEEN 1 AND ?1 AND executor NOT IN"
-                  " (SELECT id FROM executor WHERE state<>0)",
-                  "i", last) &&
+#define PRUNED "(SELECT id FROM executor WHERE id<=?1 AND state=0)"
+    return db_run(&store->db, error, METRIC_FOLD(PRUNED), "i", last) &&
+           db_run(&store->db, error, METRIC_FORGET(PRUNED), "i", last) &&
            db_run(&store->db, error, "DELETE FROM executor WHERE id<=?1 AND state=0", "i", last) &&
            db_run(&store->db, error,
                   "DELETE FROM progress WHERE NOT EXISTS(SELECT 1 FROM live WHERE id=progress.job)",
@@ -153,15 +145,6 @@ bool work_leave(struct store *store, struct error *error) {
     store->peers.version = 0;
     store->engine->quit(store, id);
     return true;
-}
-
-bool metric_write(struct store *store, int64_t executor, int64_t definition, enum metric metric,
-                  int64_t value, struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO metric(executor, definition, name, value)"
-                  " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(executor, definition, name)"
-                  " DO UPDATE SET value=metric.value+?4",
-                  "iini", executor, definition, (int)metric, value);
 }
 
 bool work_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,

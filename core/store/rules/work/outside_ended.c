@@ -1,5 +1,5 @@
 #include "store/rules/work/outside_ended.h"
-#include "store/rules/work/work.h"
+#include "store/rules/record/metric.h"
 
 static bool write(struct store *store, int64_t definition, int64_t successful, int64_t failed,
                   struct error *error) {

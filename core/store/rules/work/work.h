@@ -46,8 +46,6 @@ bool work_join(struct store *store, struct store_executor *executor, time_ms now
                struct error *error);
 bool work_leave(struct store *store, struct error *error);
 bool work_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
-bool metric_write(struct store *store, int64_t executor, int64_t definition, enum metric metric,
-                  int64_t value, struct error *error);
 bool work_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
                      struct error *error);
 bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, struct error *error);
