@@ -573,3 +573,26 @@ bool process_cause_may(const struct process_cause *cause, struct error *error) {
                      (long long)cause->instance,
                      cause->ends ? " (expected the script folder here, or --now)" : "");
 }
+
+/* ---- of many ---- */
+
+void process_causes_ask(struct engine *engine, const json_t *const *commands, size_t count) {
+    bool more = store_asks_many(engine->store);
+    engine->answers = json_object();
+    while (more) {
+        struct error ignored = {0};
+        engine->questions = json_object();
+        for (size_t i = 0; i < count; i++) {
+            struct process_cause cause = {0};
+            process_cause_read(&cause, engine, commands[i], &ignored);
+            process_cause_clear(&cause);
+        }
+        store_look_on(engine->store);
+        more = process_questions_ask(engine, &more, &ignored) && more;
+    }
+}
+
+void process_causes_forget(struct engine *engine) {
+    json_decref(engine->answers);
+    engine->answers = NULL;
+}

@@ -35,4 +35,10 @@ json_t *process_cause_about(const json_t *command, struct store_reach *about);
 bool process_cause_may(const struct process_cause *cause, struct error *error);
 void process_cause_clear(struct process_cause *cause);
 
+/* For the readings that follow, of these commands: what they name is asked for at once where each
+ * question is a wait, as far as the answers before say what to ask. What is wrong with one of them
+ * its own reading says. Answers are known until process_causes_forget. */
+void process_causes_ask(struct engine *engine, const json_t *const *commands, size_t count);
+void process_causes_forget(struct engine *engine);
+
 #endif

@@ -152,26 +152,45 @@ static void one_of_each(struct walk_set *set) {
     set->count = kept;
 }
 
+static bool ask_set(const struct walk_set *set, struct error *error) {
+    const json_t **commands = calloc(set->count + 1, sizeof *commands);
+    if (!commands)
+        return error_no_memory(error);
+    for (size_t i = 0; i < set->count; i++)
+        commands[i] = set->list[i]->walk->command;
+    process_causes_ask(set->engine, commands, set->count);
+    free(commands);
+    return true;
+}
+
 /* What is wrong with one of them it is told by itself. */
-static bool read_set(struct walk_set *set, struct error *error) {
-    struct store *store = set->engine->store;
+static void read_each(struct walk_set *set) {
     size_t kept = 0;
-    bool own = false;
-    if (!store_look(store, &own, error))
-        return false;
     for (size_t i = 0; i < set->count; i++) {
         struct external_walk *one = set->list[i]->walk;
         struct error ignored = {0};
-        store_look_on(store);
+        store_look_on(set->engine->store);
         if (!process_walk_read(&one->walk, set->engine, &ignored))
             continue;
         one->lane = process_walk_lane(&one->walk, set->engine);
         set->list[kept++] = set->list[i];
     }
     set->count = kept;
+}
+
+static bool read_set(struct walk_set *set, struct error *error) {
+    struct store *store = set->engine->store;
+    bool own = false;
+    if (!store_look(store, &own, error))
+        return false;
+    bool asked = ask_set(set, error);
+    if (asked)
+        read_each(set);
+    process_causes_forget(set->engine);
     store_look_end(store, own);
-    one_of_each(set);
-    return true;
+    if (asked)
+        one_of_each(set);
+    return asked;
 }
 
 /* Takes the lanes that nothing has; the others are waited for when none is held. */

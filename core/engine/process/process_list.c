@@ -387,23 +387,15 @@ static enum answer read_one(struct list *list, struct entry *entry, struct error
     return read_entry(list, entry, error) ? YES : FAILED;
 }
 
-/* What the commands name is asked for at once, as far as the answers before say what to ask. What
- * is wrong with one of them its own reading says. */
-static void ask_all(struct list *list) {
-    struct engine *engine = list->engine;
-    bool more = store_asks_many(engine->store);
-    while (more) {
-        engine->questions = json_object();
-        for (size_t i = 0; i < list->count; i++) {
-            struct process_cause cause = {0};
-            struct error ignored = {0};
-            process_cause_read(&cause, engine, list->entries[i].walk.command, &ignored);
-            process_cause_clear(&cause);
-        }
-        struct error ignored = {0};
-        store_look_on(engine->store);
-        more = process_questions_ask(engine, &more, &ignored) && more;
-    }
+static bool ask_all(struct list *list, struct error *error) {
+    const json_t **commands = calloc(list->count + 1, sizeof *commands);
+    if (!commands)
+        return error_no_memory(error);
+    for (size_t i = 0; i < list->count; i++)
+        commands[i] = list->entries[i].walk.command;
+    process_causes_ask(list->engine, commands, list->count);
+    free(commands);
+    return true;
 }
 
 /* All see the same state of the store, and each may take as long as a command that comes alone. */
@@ -412,11 +404,8 @@ static bool read_all(struct list *list, struct error *error) {
     bool own = false;
     if (!store_look(engine->store, &own, error))
         return false;
-    engine->answers = json_object();
-    ask_all(list);
-    enum answer done = each(list, read_one, error);
-    json_decref(engine->answers);
-    engine->answers = NULL;
+    enum answer done = ask_all(list, error) ? each(list, read_one, error) : FAILED;
+    process_causes_forget(engine);
     store_look_end(engine->store, own);
     return done == YES;
 }

@@ -44,7 +44,8 @@ enum way settle_way(const struct store *store, const struct outcome *outcome, bo
         return WAY_ALONE;
     if (others && goes_with_others(store, outcome))
         return WAY_OTHERS;
-    bool kept = store->open.capacity && outcome->kind == OUTCOME_SUCCESS && !job->unique_key &&
+    bool kept = (store->open.capacity || store->self.remote) && outcome->kind == OUTCOME_SUCCESS &&
+                !job->unique_key &&
                 (!outcome->unit || unit_is_plain(store, outcome->unit, job->id));
     return kept ? WAY_KEPT : WAY_ALONE;
 }

@@ -2,7 +2,9 @@
 #include "../../store/contract.h"
 #include "../../store/postgres/turn/asked.h"
 #include "../../store/process_site.h"
+#include "base/json.h"
 #include "engine/engine_state.h"
+#include "engine/process/settle_list.h"
 
 enum { RUNS = 3 }; /* the first two learn what the others build on */
 
@@ -17,6 +19,7 @@ static const char *const processes[][2] = {
     {"processes/calls.lua", "return { p.call 'ask' { process = 'asks' }, p.task 'sign' {} }"},
     {"processes/asks_first.lua", "return { p.task 'look' {}, p.call 'ask' { process = 'asks' } }"},
     {"processes/works.lua", "return { p.step 'pay' { run = 'pay', async = true } }"},
+    {"processes/sends.lua", "return { p.step 'charge' { topic = 'charge' } }"},
 };
 
 /* Another version of the first one. */
@@ -334,6 +337,52 @@ static void walks_a_list(struct contract *c) {
     AS_OFTEN("asks", "{'kind': 'cancel', 'instance': %lld}");
 }
 
+/* ---- external tasks ---- */
+
+/* A worker hands so many back, of as many instances that begin before; waits 0: error. */
+static struct asked handed_back(struct contract *c, struct site *site, int count) {
+    const struct verb sends = {NULL, "{'kind': 'start', 'process': 'sends', 'key': 'k-%d'}"};
+    struct contract at = {.store = site->engine->store};
+    struct text text = {0}, answer = {0};
+    json_t *fetch = json_of("{'worker': 'w', 'topics': ['charge'], 'max': %d}", count), *outcomes;
+    bool done = list_asks(c, site, list_of(c, site, &sends, 0, count)).waits > 0 &&
+                engine_fetch(site->engine, fetch, &text, &c->error);
+    outcomes = done ? json_read(text.data, text.size, "jobs", &c->error) : NULL;
+    done = done && (int)json_array_size(outcomes) == count;
+    json_t *question = json_array();
+    for (int i = 0; done && i < count; i++) {
+        const json_t *job = json_array_get(outcomes, (size_t)i);
+        json_array_append_new(question, json_pack("{sI sI ss}", "id", json_int(job, "id"), "token",
+                                                  json_int(job, "token"), "outcome", "complete"));
+    }
+    question = json_pack("{so}", "outcomes", question);
+    const struct asked before = asked_now(&at);
+    done = done && engine_settle(site->engine, question, &answer, &c->error) &&
+           !strstr(answer.data, "\"code\"");
+    const struct asked asked = asked_since(&at, before, done);
+    json_decref(fetch);
+    json_decref(outcomes);
+    json_decref(question);
+    text_clear(&text);
+    text_clear(&answer);
+    return asked;
+}
+
+/* A few more for their pages. A walk that a busy machine holds up goes by itself: then it is tried
+ * again. */
+static void hands_back(struct contract *c) {
+    struct site site;
+    bool alike = false;
+    EXPECT(site_open(c, &site) && handed_back(c, &site, 1).waits > 0);
+    for (int run = 0; !alike && run < 50; run++) {
+        const struct asked few = handed_back(c, &site, 10), many = handed_back(c, &site, 90);
+        alike =
+            few.waits > 0 && many.waits <= few.waits + 4 && many.statements <= few.statements + 8;
+    }
+    engine_close(site.engine);
+    EXPECT(alike);
+}
+
 static void keeps_a_list(struct contract *c) {
     struct site site;
     EXPECT(site_open(c, &site));
@@ -391,6 +440,7 @@ static const struct check checks[] = {
     {"a message that finds its receiver waits twice", of_a_message},
     {"a command to an instance waits twice", of_an_instance},
     {"a list of commands waits as often for many as for a few, whatever they do", walks_a_list},
+    {"external tasks that are handed back wait as often for many as for a few", hands_back},
     {"a list of messages that are kept waits as often for many as for a few", keeps_a_list},
     {"a list gives a message that it keeps to what it begins", keeps_beside_a_start},
     {"a job that is created alone waits twice, and once more for ids of many", of_a_job},
