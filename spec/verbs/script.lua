@@ -414,6 +414,7 @@ end
 function Commands.batch(run, words)
   local rest, variables = split(words)
   local type, name = table.unpack(BATCHES[rest[1]])
+  run.forgets = run.forgets or type == "delete-instances"
   local id = done(run.engine:batch { type = type, ids = batch_ids(run),
     config = config_of(rest[1], rest[2], variables) })
   local made = run.engine:batch(id)

@@ -290,8 +290,12 @@ function trees.tell_history(run)
   for _, id in ipairs(run.born) do
     local row = engine:instance(id)
     count_events(counts, engine, id)
-    ended[#ended + 1] = row and row.process .. ":" .. (row.how and STATES[row.how]
-      .. reason_of(row) or "ACTIVE")
+    if row then
+      ended[#ended + 1] = row.process .. ":" .. (row.how and STATES[row.how] .. reason_of(row)
+        or "ACTIVE")
+    elseif not run.forgets then
+      ended[#ended + 1] = "?:MISSING"
+    end
   end
   for name, number in pairs(counts) do
     parts[#parts + 1] = name .. "=" .. number
