@@ -6,11 +6,10 @@
 #include "engine/engine.h"
 #include "job/outcome.h"
 
-/* What is handed back of one activity. */
+/* What is handed back of one activity. The outcome is of the job that has waited, with what the
+ * worker says else: its result and lines, and the jobs that it creates, which get their replies. */
 struct external {
-    struct outcome
-        *outcome;               /* of the job that has waited; what the worker says else: its result
-                                   and    lines, and the jobs that it creates, which get their replies */
+    struct outcome *outcome;
     const json_t *said;         /* it may have variables, and code and message of a BPMN error */
     struct error *refused;      /* out, code 0 before: why it changed nothing */
     struct external_walk *walk; /* private; NULL before */
