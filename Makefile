@@ -443,7 +443,7 @@ $(BUILD)/spec/core/store/sqlite/error_contract: \
 $(BUILD)/spec/core/run/pool/work_item_contract: DOUBLE := -Wl,--wrap=acquire_before
 $(BUILD)/spec/core/process/models_contract $(BUILD)/spec/core/run/pool/models_contract: \
 	DOUBLE := -Wl,--wrap=XML_ParserCreateNS
-$(BUILD)/spec/core/run/pool/warm_contract: DOUBLE := -Wl,--wrap=script_open
+$(BUILD)/spec/core/run/pool/warm_contract: DOUBLE := -Wl,--wrap=script_open,--wrap=script_close
 
 # Linked once for all contracts, and to each of those few in which functions are replaced.
 $(BUILD)/contracts.so: $(OBJECTS)

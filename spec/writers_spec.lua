@@ -63,7 +63,7 @@ local writers = {
   stuck = { rules "job/stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
-  definition = { rules "fleet/deployment", rules "ground/stream", rules "command/definitions",
+  definition = { rules "fleet/definition_rows", rules "ground/stream", rules "command/definitions",
     rules "place/backlog", rules "fleet/retire", rules "fleet/rename" },
   stream = { rules "ground/stream", rules "fleet/rename", server "life/upgrade" },
   deployment = { rules "fleet/deployment", rules "fleet/retire", rules "fleet/rename" },

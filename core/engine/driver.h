@@ -27,6 +27,9 @@ const struct generations *engine_generations(const struct engine *engine);
  * is the caller's. */
 bool engine_adopt(struct engine *engine, struct generation *generation, struct generations **before,
                   struct error *error);
+/* Keeps in the store what was found in the models of the newest folder, for the next program that
+ * loads it. Not done yet by engine_adopt, and at most once. */
+void engine_keep(struct engine *engine);
 
 /* Deploys the newest generation once more if it was left to a newer one that no live executor has
  * any more. It counts from then on, and generation_tell says so. */

@@ -124,6 +124,12 @@ bool engine_adopt(struct engine *engine, struct generation *generation, struct g
     return true;
 }
 
+void engine_keep(struct engine *engine) {
+    struct generation *newest = engine->generations ? engine->generations->list[0] : NULL;
+    if (newest && !newest->plain && engine->options.mode != STORE_READ)
+        generation_keep(newest, engine->store, engine->options.settings);
+}
+
 bool engine_take_back(struct engine *engine, struct error *error) {
     struct generation *newest = engine->generations ? engine->generations->list[0] : NULL;
     int64_t newer = 0;
@@ -233,6 +239,7 @@ static bool take(struct engine *engine, struct generation *generation, struct er
         return false;
     }
     generations_free(before, engine->generations);
+    engine_keep(engine);
     return true;
 }
 

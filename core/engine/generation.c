@@ -216,18 +216,6 @@ enum answer generation_deployed(struct generation *generation, struct store *sto
     return store_deployed(store, &content, &generation->deployment, error);
 }
 
-/* For the next program that loads the folder. It can do without. */
-static void keep_found(struct generation *generation, struct store *store,
-                       const struct settings *settings) {
-    char program[MODELS_PROGRAM];
-    if (!generation->found || generation->folder->deployment)
-        return;
-    models_program(settings, program);
-    store_models_keep(store, generation->deployment, program, generation->found, NULL);
-    free(generation->found);
-    generation->found = NULL;
-}
-
 bool generation_deploy(struct generation *generation, struct store *store,
                        const struct settings *settings, const char *executor_name,
                        enum deployment_claim claim, time_ms now, struct error *error) {
@@ -254,9 +242,19 @@ bool generation_deploy(struct generation *generation, struct store *store,
     generation->renamed = content.renamed;
     json_decref(others);
     free(files);
-    if (ok)
-        keep_found(generation, store, settings);
     return ok;
+}
+
+/* The next program can do without. */
+void generation_keep(struct generation *generation, struct store *store,
+                     const struct settings *settings) {
+    char program[MODELS_PROGRAM];
+    if (!generation->found || generation->folder->deployment)
+        return;
+    models_program(settings, program);
+    store_models_keep(store, generation->deployment, program, generation->found, NULL);
+    free(generation->found);
+    generation->found = NULL;
 }
 
 void generation_tell(const struct generation *generation) {

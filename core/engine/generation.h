@@ -59,6 +59,10 @@ void generation_freshen(struct generation *generation);
 bool generation_deploy(struct generation *generation, struct store *store,
                        const struct settings *settings, const char *executor_name,
                        enum deployment_claim claim, time_ms now, struct error *error);
+/* Keeps in the store what was found in the models of a folder that is deployed, for the next
+ * program that loads it. Done once. */
+void generation_keep(struct generation *generation, struct store *store,
+                     const struct settings *settings);
 /* YES: the store has the folder as the deployment of its name that counts, with the definitions and
  * schedules of this generation. Its processes are then the store's, too. */
 enum answer generation_deployed(struct generation *generation, struct store *store,

@@ -108,7 +108,8 @@ static bool definition_read(struct definition *definition, const json_t *object)
            read_text(object, "category", &definition->category) &&
            read_text(object, "retry", &definition->retry_text) &&
            read_priority(object, definition) && read_limits(object, definition) &&
-           read_unique(object, definition) && read_rate(object, definition);
+           read_unique(object, definition) && read_rate(object, definition) &&
+           (definition->text = definition_text(definition));
 }
 
 static bool have_twins(const struct definitions *definitions) {
@@ -203,6 +204,7 @@ void definitions_clear(struct definitions *definitions) {
         free(definition->retry_text);
         free(definition->rate_text);
         free(definition->file);
+        free(definition->text);
         json_decref(definition->properties);
     }
     free(definitions->list);
@@ -259,4 +261,14 @@ json_t *definition_to_json(const struct definition *definition) {
         return object;
     json_decref(object);
     return NULL;
+}
+
+char *definition_text(const struct definition *definition) {
+    json_t *object = definition_to_json(definition);
+    if (!object)
+        return NULL;
+    json_object_del(object, "id");
+    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(object);
+    return text;
 }

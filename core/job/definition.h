@@ -15,6 +15,7 @@ struct definition {
     char *retry_text;      /* as shown: "R5/PT5M", "patient", "function"; NULL: standard */
     char *rate_text;       /* "10/PT1M"; NULL: none */
     char *file;            /* "handlers/billing/send_invoice.lua" */
+    char *text;            /* definition_text of it, once read; NULL: made when it is asked for */
     json_t *properties;    /* an object, never NULL; kept in the store */
     int64_t priority;      /* if has_priority */
     time_ms timeout;       /* span; of one run */
@@ -73,5 +74,7 @@ void definitions_clear(struct definitions *definitions);
 
 /* For `check --json` and engine:definitions. A new reference. */
 json_t *definition_to_json(const struct definition *definition);
+/* The same as text without the id, as the store keeps it. To be freed; NULL: no memory. */
+char *definition_text(const struct definition *definition);
 
 #endif

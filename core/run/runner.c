@@ -466,78 +466,9 @@ static void tick(struct runner *runner, time_ms now) {
         purge(runner);
     if (runner->away_since == 0)
         look_around(runner, now);
-    runner->reload_again = runner->reload_again || runner->reload_later;
-    runner->reload_later = false;
+    adopt_tick(runner);
     look_for_unserved(runner, now);
     runner_publish(runner);
-}
-
-/* ---- reload ---- */
-
-static void start_reload(struct runner *runner) {
-    struct error error = {0};
-    struct reload_options options = {.before = engine_generations(runner->engine)->list[0]->folder,
-                                     .read = runner->options.read,
-                                     .paths = runner->paths,
-                                     .settings = &runner->settings,
-                                     .clock = runner->options.clock,
-                                     .states = client_states(runner->client),
-                                     .wake = runner->options.wake,
-                                     .wake_arg = runner->options.wake_arg};
-    runner->reload = reload_start(&options, &error);
-    if (!runner->reload)
-        log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
-}
-
-/* A server that is away, or a full disk, says nothing against the folder: it is loaded again. */
-static void refuse(struct runner *runner, const struct error *error) {
-    runner->asked_for = 0; /* the store refused it, which may pass: it is asked for again */
-    runner->reload_later =
-        runner->options.read && (error->code == ERROR_UNAVAILABLE || error->code == ERROR_FULL);
-    if (runner->reload_later)
-        log_event(LOG_WARN, "folder waits for the store", "reason:s", error->text);
-    else
-        log_event(LOG_ERROR, "folder refused", "reason:s", error->text);
-}
-
-/* The old definitions are let go only after the executor serves the new ones. */
-static void adopt(struct runner *runner, struct generation *generation) {
-    struct error error = {0};
-    struct generations *before;
-    if (!engine_adopt(runner->engine, generation, &before, &error)) {
-        refuse(runner, &error);
-        generation_free(generation);
-        return;
-    }
-    CRASH_POINT("reload_written");
-    const struct generations *generations = engine_generations(runner->engine);
-    generation_tell(engine_generations(runner->engine)->list[0]);
-    turns_serve(runner->turns, &generations->served);
-    client_renew(runner->client, generations);
-    generations_free(before, generations);
-    runner->rang = true;
-    CRASH_POINT("reload_adopted");
-    log_event(LOG_INFO, "folder loaded", "deployment:l handlers:l generations:l",
-              generation->deployment, (int64_t)generations->served.count,
-              (int64_t)generations->count);
-}
-
-static void finish_reload(struct runner *runner) {
-    struct generation *generation = reload_end(runner->reload);
-    runner->reload = NULL;
-    if (generation)
-        adopt(runner, generation);
-}
-
-static void reload(struct runner *runner) {
-    if (runner->reload && reload_finished(runner->reload))
-        finish_reload(runner);
-    if (atomic_exchange(&runner->reloads, false) && runner->options.read)
-        runner->reload_again = true;
-    if (!runner->reload_again || runner->reload || runner->stage != WORKING)
-        return;
-    runner->reload_again = false;
-    start_reload(runner);
 }
 
 /* ---- rounds ---- */
@@ -545,7 +476,7 @@ static void reload(struct runner *runner) {
 bool runner_round(struct runner *runner) {
     time_ms now = clock_monotonic();
     tick(runner, now);
-    reload(runner);
+    adopt_round(runner);
     if (atomic_exchange(&runner->tells, false))
         account_log(runner);
     if (now >= runner->deadline)

@@ -169,6 +169,7 @@ bool runner_free(struct runner *runner) {
     if (!client_free(runner->client))
         return false;
     turns_free(runner->turns);
+    adopt_let_go(runner);
     job_services_free(runner->services);
     job_requests_free(runner->requests);
     engine_close(runner->engine);

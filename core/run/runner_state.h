@@ -1,5 +1,6 @@
 /* runner_state.h - what a runner is made of; private to runner.c (its work),
- * yield.c (what it gives back), runner_life.c (its beginning and its end) and the account. */
+ * yield.c (what it gives back), adopt.c (its next folder), runner_life.c (its beginning and its
+ * end) and the account. */
 #ifndef MOONSHIFT_RUN_RUNNER_STATE_H
 #define MOONSHIFT_RUN_RUNNER_STATE_H
 
@@ -35,6 +36,7 @@ struct runner {
     struct client *client;
     struct reload *reload;           /* NULL: none under way */
     bool reload_again, reload_later; /* at once; with the next tick */
+    struct generations *left;        /* by the last reload, until a tick; NULL: none */
     bool heard; /* a bell, a turn that wrote, or time: the followed deployment is looked for */
     int64_t asked_for; /* of the deployments that are followed: the last that was asked for */
     enum stage stage;
@@ -91,6 +93,15 @@ void yield_late(struct runner *runner, const struct turn *turn);
 /* Gives what waits of definitions with a limit or a rate back, if definitions have changed since
  * the last turn: it was taken by the older ones. */
 void yield_bounded(struct runner *runner);
+
+/* ---- adopt.c ---- */
+
+/* Begins to load the folder again where that was asked for, and serves one that is loaded. */
+void adopt_round(struct runner *runner);
+/* What can wait behind a reload is done a tick later each, so that jobs go on in between. */
+void adopt_tick(struct runner *runner);
+/* Frees what the last reload has left, if a tick has not done so. */
+void adopt_let_go(struct runner *runner);
 
 /* ---- runner_life.c ---- */
 

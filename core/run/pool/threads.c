@@ -303,15 +303,28 @@ static bool find_retry(struct worker *worker, struct task *task, time_ms *until)
     return false;
 }
 
+static bool one_closes(const struct pool *pool) {
+    for (int i = 0; i < pool->count; i++)
+        if (pool->workers[i]->closing != TIME_NONE)
+            return true;
+    return false;
+}
+
+/* A large Lua state takes some 20 ms to close. So one worker does that at a time, and the others go
+ * on with what waits; an engine that leaves waits for nobody. */
+static bool find_stale(struct pool *pool, struct worker *worker, struct task *task) {
+    struct lua_slot *stale = slot_stale(pool, worker);
+    if (!stale || (!stale->client->leaving && one_closes(pool)))
+        return false;
+    worker->closing = clock_monotonic();
+    *task = (struct task){.kind = TASK_CLOSE, .slot = stale};
+    return true;
+}
+
 static bool find_task(struct pool *pool, struct worker *worker, struct task *task, time_ms *until) {
     *task = (struct task){.kind = TASK_END};
-    if (pool->ending || worker->leaves)
+    if (pool->ending || worker->leaves || find_stale(pool, worker, task))
         return true;
-    struct lua_slot *stale = slot_stale(pool, worker);
-    if (stale) {
-        *task = (struct task){.kind = TASK_CLOSE, .slot = stale};
-        return true;
-    }
     return find_retry(worker, task, until) || find_item(pool, worker, task);
 }
 
@@ -539,6 +552,7 @@ void lua_slot_closed(struct worker *worker, struct lua_slot *slot) {
     slot->client->lua_slots--;
     slot->client->blocked -= slot->retry_at != 0;
     condition_broadcast(&pool->ended);
+    condition_broadcast(&pool->work); /* the next one may close */
     mutex_unlock(&pool->mutex);
     free(slot);
 }

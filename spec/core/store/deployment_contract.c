@@ -135,7 +135,75 @@ static void unwritten(struct contract *c) {
     EXPECT(done && before == after);
 }
 
+/* ---- what becomes of the definitions ---- */
+
+static bool deploy_all(struct contract *c, const char *hash, json_t *declared, int64_t *id) {
+    struct definitions definitions = {0};
+    bool done = definitions_read(&definitions, declared) &&
+                store_deploy(c->store,
+                             &(struct store_deployment){
+                                 .name = "shop", .hash = hash, .definitions = &definitions},
+                             NULL, NOW, id, &c->error);
+    for (size_t i = 0; done && i < definitions.count; i++) {
+        int64_t row = 0;
+        done = db_value(&c->store->db, &c->error, &row, "SELECT id FROM definition WHERE name=?1",
+                        "t", definitions.list[i].name) == YES &&
+               row == definitions.list[i].id;
+    }
+    definitions_clear(&definitions);
+    json_decref(declared);
+    return done;
+}
+
+/* The definition is of this deployment, and its row has the text. */
+static bool has(struct contract *c, const char *name, int64_t deployment, const char *text) {
+    int64_t found = 0;
+    return db_value(&c->store->db, &c->error, &found,
+                    "SELECT count(*) FROM definition WHERE name=?1 AND deployment=?2"
+                    " AND properties LIKE '%'||?3||'%'",
+                    "tit", name, deployment, text) == YES &&
+           found == 1;
+}
+
+static json_t *three(const char *first, const char *second, int priority, const char *third) {
+    return json_pack("[{s:s, s:i, s:i}, {s:s, s:i}, {s:s}]", "name", first, "priority", 7, "limit",
+                     2, "name", second, "priority", priority, "name", third);
+}
+
+static void definitions_move(struct contract *c) {
+    int64_t one = 0, two = 0;
+    EXPECT(deploy_all(c, "h1", three("keeps", "changes", 1, "goes"), &one));
+    EXPECT(deploy_all(c, "h2", three("keeps", "changes", 2, "comes"), &two) && two != one);
+    EXPECT(has(c, "keeps", two, "\"limit\":2") && has(c, "changes", two, "\"priority\":2"));
+    EXPECT(has(c, "goes", one, "") && has(c, "comes", two, ""));
+    EXPECT(deploy_all(c, "h1", three("keeps", "changes", 1, "goes"), &two) && two == one);
+    EXPECT(has(c, "keeps", one, "") && has(c, "changes", one, "\"priority\":1"));
+    EXPECT(has(c, "goes", one, "") && has(c, "comes", 2, ""));
+}
+
+/* A try that was undone has left ids, which say nothing. */
+static void definitions_again(struct contract *c) {
+    struct definitions definitions = {0};
+    json_t *declared = three("one", "two", 1, "three");
+    int64_t id = 0;
+    EXPECT(deploy_all(c, "h1", three("one", "two", 1, "four"), &id));
+    EXPECT(definitions_read(&definitions, declared) && definitions.count == 3);
+    for (size_t i = 0; i < definitions.count; i++)
+        definitions.list[i].id = 77;
+    EXPECT(store_deploy(
+        c->store,
+        &(struct store_deployment){.name = "shop", .hash = "h2", .definitions = &definitions}, NULL,
+        NOW, &id, &c->error));
+    EXPECT(has(c, "one", id, "") && has(c, "two", id, "") && has(c, "three", id, ""));
+    EXPECT(definitions.list[0].id != 77 && definitions.list[1].id != 77);
+    definitions_clear(&definitions);
+    json_decref(declared);
+}
+
 static const struct check checks[] = {
+    {"definitions go over to the next deployment, changed or not, and the others stay",
+     definitions_move},
+    {"definitions are written whatever ids a try before has left", definitions_again},
     {"a folder is known by its mark, and of a hundred marks all go", marks},
     {"a mark that is known is not written again", unwritten},
     {"the newest deployment of a name counts", newest},

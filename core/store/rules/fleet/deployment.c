@@ -4,13 +4,11 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "job/command.h"
+#include "store/rules/fleet/definition_rows.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/fleet/rename.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/query.h"
-#include "store/rules/place/backlog.h"
-#include "store/rules/place/places.h"
-#include "store/rules/place/rate_limit.h"
 #include "store/rules/process/version.h"
 #include "store/rules/record/operation.h"
 #include "store/rules/schedule/schedule.h"
@@ -24,50 +22,13 @@ static enum answer deploy_find(struct store *store, const struct store_deploymen
                     "tt", deployment->name, deployment->hash);
 }
 
-/* The definition as the store keeps it; its id is not part of it. NULL: no memory. */
-static char *deploy_properties(const struct definition *definition) {
-    json_t *object = definition_to_json(definition);
-    if (!object)
-        return NULL;
-    json_object_del(object, "id");
-    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
-    json_decref(object);
-    return text;
-}
-
-/* True if the row is that of one of them, as it is. Notes its id. */
-static bool deploy_same_row(const struct definitions *definitions, struct row *row) {
-    const struct definition *found = definitions_find(definitions, row_text(row, 1));
-    char *properties = found ? deploy_properties(found) : NULL;
-    bool same = properties && strcmp(properties, row_text(row, 2)) == 0;
-    if (same)
-        definitions->list[found - definitions->list].id = row_int(row, 0);
-    free(properties);
-    return same;
-}
-
-/* YES: all definitions are there as they are. On a server a question each would be a wait each. */
-static enum answer deploy_same(struct store *store, const struct definitions *definitions,
-                               int64_t deployment, struct error *error) {
-    size_t same = 0;
-    struct row *row = db_query(&store->db, error,
-                               "SELECT id, name, properties FROM definition WHERE deployment=?1",
-                               "i", deployment);
-    enum answer step = row ? YES : FAILED;
-    while (step == YES && (step = db_step(&store->db, row, error)) == YES)
-        same += deploy_same_row(definitions, row);
-    if (step == FAILED)
-        return FAILED;
-    return same == definitions->count ? YES : NO;
-}
-
 /* Loading what is loaded already costs no commit. YES: all is there. */
 static enum answer deploy_known(struct store *store, const struct store_deployment *deployment,
                                 const char *executor_name, int64_t *id, struct error *error) {
     int64_t one = 0;
     enum answer found = deploy_find(store, deployment, id, error);
     if (found == YES)
-        found = deploy_same(store, deployment->definitions, *id, error);
+        found = definition_rows_same(store, deployment->definitions, *id, error);
     if (found == YES && executor_name)
         found = db_value(&store->db, error, &one,
                          "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",
@@ -75,23 +36,6 @@ static enum answer deploy_known(struct store *store, const struct store_deployme
     if (found == YES)
         found = schedules_known(store, deployment, error);
     return found == YES ? versions_known(store, deployment, error) : found;
-}
-
-static bool deploy_definition(struct store *store, struct definition *definition,
-                              int64_t deployment, struct error *error) {
-    char *properties = deploy_properties(definition);
-    if (!properties)
-        return db_no_memory(&store->db, error);
-    bool done = db_run(&store->db, error,
-                       "INSERT INTO definition(name, deployment, properties) VALUES(?1, ?2, ?3)"
-                       " ON CONFLICT(name) DO UPDATE SET deployment=?2, properties=?3",
-                       "tit", definition->name, deployment, properties) &&
-                db_value(&store->db, error, &definition->id,
-                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) == YES &&
-                backlog_deploy(store, definition,
-                               catalog_definition(&store->catalog, definition->name), error);
-    free(properties);
-    return done;
 }
 
 static bool deploy_files(struct store *store, const struct store_deployment *deployment, int64_t id,
@@ -112,13 +56,12 @@ static bool deploy_files(struct store *store, const struct store_deployment *dep
 /* ---- an older one beside a newer one ---- */
 
 /* The newest of the same name that a live executor has; 0: none newer. False: error. */
-static bool deploy_newer(struct store *store, int64_t id, time_ms now, int64_t *newer,
-                         struct error *error) {
-    struct executor_list executors;
-    bool done = executor_list_take(&executors, store, false, now, error);
+static bool deploy_newer(struct store *store, const struct executor_list *executors, int64_t id,
+                         int64_t *newer, struct error *error) {
+    bool done = true;
     *newer = 0;
-    for (size_t i = 0; done && i < executors.count; i++) {
-        const struct executor_info *info = &executors.list[i];
+    for (size_t i = 0; done && i < executors->count; i++) {
+        const struct executor_info *info = &executors->list[i];
         int64_t one = 0;
         int64_t has = json_integer_value(json_object_get(info->settings, "deployment"));
         bool lives = info->standing == STANDING_LIVE || info->standing == STANDING_DRAINING;
@@ -131,36 +74,20 @@ static bool deploy_newer(struct store *store, int64_t id, time_ms now, int64_t *
         done = same != FAILED;
         *newer = same == YES ? has : *newer;
     }
-    executor_list_clear(&executors);
     return done;
 }
 
 bool store_deployment_newer(struct store *store, int64_t id, time_ms now, int64_t *newer,
                             struct error *error) {
+    struct executor_list executors;
     bool own = false;
     if (!look_begin(store, &own, error))
         return false;
-    bool done = deploy_newer(store, id, now, newer, error);
+    bool done = executor_list_take(&executors, store, false, now, error) &&
+                deploy_newer(store, &executors, id, newer, error);
+    executor_list_clear(&executors);
     look_end(store, own);
     return done;
-}
-
-/* Nothing of the newer one changes; the ids of the definitions are known. */
-static bool deploy_leave(struct store *store, const struct store_deployment *deployment,
-                         struct error *error) {
-    bool more = false;
-    for (size_t i = 0; i < deployment->definitions->count; i++) {
-        struct definition *definition = &deployment->definitions->list[i];
-        if (!db_run(&store->db, error,
-                    "INSERT INTO definition(name, properties) VALUES(?1, '{}')"
-                    " ON CONFLICT DO NOTHING",
-                    "t", definition->name) ||
-            db_value(&store->db, error, &definition->id, "SELECT id FROM definition WHERE name=?1",
-                     "t", definition->name) == FAILED)
-            return false;
-        more = more || db_changes(&store->db);
-    }
-    return !more || catalog_changed(store, error);
 }
 
 /* A newer one of this name counted until now. */
@@ -238,7 +165,7 @@ static bool deploy_known_one(struct store *store, const struct store_deployment 
         return error_set(error, ERROR_NOT_FOUND, "deployment %lld was removed",
                          (long long)deployment->known);
     *id = deployment->known;
-    return found == YES && deploy_leave(store, deployment, error) &&
+    return found == YES && definition_rows_leave(store, deployment->definitions, error) &&
            deploy_register(store, executor_name, *id, error);
 }
 
@@ -322,18 +249,14 @@ static bool deploy_rename(struct store *store, struct store_deployment *deployme
 }
 
 /* Deployments of the same folder that were called by another part of its path. */
-static bool deploy_called(struct store *store, struct store_deployment *deployment, time_ms now,
-                          struct error *error) {
-    struct executor_list executors = {0};
+static bool deploy_called(struct store *store, struct store_deployment *deployment,
+                          const struct executor_list *executors, struct error *error) {
     size_t i;
     json_t *other;
     deployment->renamed = json_object();
-    bool done = deployment->renamed && executor_list_take(&executors, store, false, now, error) &&
-                deploy_alone(store, deployment, &executors, error);
+    bool done = deployment->renamed && deploy_alone(store, deployment, executors, error);
     json_array_foreach(deployment->others, i, other)
-        done =
-            done && deploy_rename(store, deployment, &executors, json_string_value(other), error);
-    executor_list_clear(&executors);
+        done = done && deploy_rename(store, deployment, executors, json_string_value(other), error);
     if (!done || json_object_size(deployment->renamed) == 0) {
         json_decref(deployment->renamed);
         deployment->renamed = NULL;
@@ -342,28 +265,6 @@ static bool deploy_called(struct store *store, struct store_deployment *deployme
 }
 
 /* ---- the whole ---- */
-
-static bool deploy_definitions(struct store *store, const struct store_deployment *deployment,
-                               int64_t id, struct error *error) {
-    for (size_t i = 0; i < deployment->definitions->count; i++)
-        if (!deploy_definition(store, &deployment->definitions->list[i], id, error))
-            return false;
-    CRASH_POINT("deploy_defined");
-    return catalog_changed(store, error);
-}
-
-/* An operator's limit and rate hold, whatever the folder says. */
-static bool deploy_counts(struct store *store, const struct store_deployment *deployment,
-                          struct error *error) {
-    for (size_t i = 0; i < deployment->definitions->count; i++) {
-        const struct catalog_definition *definition =
-            catalog_definition(&store->catalog, deployment->definitions->list[i].name);
-        if (definition && (!place_recount(store, definition, error) ||
-                           !rate_limit_count(store, definition, error)))
-            return false;
-    }
-    return true;
-}
 
 static bool deploy_insert(struct store *store, const struct store_deployment *deployment,
                           time_ms now, int64_t *id, struct error *error) {
@@ -377,12 +278,13 @@ static bool deploy_insert(struct store *store, const struct store_deployment *de
 }
 
 /* Fills in `left_to`. `seen`: the store had the deployment. */
-static bool deploy_claim(struct store *store, struct store_deployment *deployment, bool seen,
-                         int64_t id, time_ms now, struct error *error) {
+static bool deploy_claim(struct store *store, struct store_deployment *deployment,
+                         const struct executor_list *executors, bool seen, int64_t id,
+                         struct error *error) {
     int64_t current = id;
     switch (deployment->claim) {
     case CLAIM_UNLESS_LIVE:
-        return deploy_newer(store, id, now, &deployment->left_to, error);
+        return deploy_newer(store, executors, id, &deployment->left_to, error);
     case CLAIM_NEVER:
         if (seen && store_deployment_current(store, deployment->name, &current, error) == FAILED)
             return false;
@@ -394,33 +296,49 @@ static bool deploy_claim(struct store *store, struct store_deployment *deploymen
     return true;
 }
 
-static bool deploy_write(struct store *store, struct store_deployment *deployment,
-                         const char *executor_name, time_ms now, int64_t *id, struct error *error) {
-    if (deployment->known)
-        return deploy_known_one(store, deployment, executor_name, id, error);
-    if (!deploy_called(store, deployment, now, error))
+/* Its row, and who has to say whether it counts. *before: the one that counted until now. */
+static bool deploy_row(struct store *store, struct store_deployment *deployment,
+                       const struct executor_list *executors, time_ms now, int64_t *before,
+                       int64_t *id, struct error *error) {
+    if (!deploy_called(store, deployment, executors, error))
         return false;
     const enum answer seen = deploy_find(store, deployment, id, error);
-    if (seen == FAILED || !deploy_insert(store, deployment, now, id, error) ||
-        !deploy_claim(store, deployment, seen == YES, *id, now, error))
-        return false;
-    if (deployment->left_to)
-        return deploy_leave(store, deployment, error) &&
-               deploy_register(store, executor_name, *id, error);
+    return seen != FAILED &&
+           store_deployment_current(store, deployment->name, before, error) != FAILED &&
+           deploy_insert(store, deployment, now, id, error) &&
+           deploy_claim(store, deployment, executors, seen == YES, *id, error);
+}
+
+static bool deploy_content(struct store *store, struct store_deployment *deployment, int64_t before,
+                           int64_t id, time_ms now, struct error *error) {
     store->ring.everybody = true; /* an executor may follow the deployments of this name */
-    if (!deploy_taken_back(store, deployment, *id, now, error) ||
-        !deploy_current(store, deployment->name, *id, error))
+    if (!deploy_taken_back(store, deployment, id, now, error) ||
+        !deploy_current(store, deployment->name, id, error))
         return false;
-    if (!deploy_definitions(store, deployment, *id, error) ||
-        !deploy_counts(store, deployment, error) || !deploy_files(store, deployment, *id, error))
+    if (!definition_rows_write(store, deployment->definitions, before, id, error) ||
+        !deploy_files(store, deployment, id, error))
         return false;
     CRASH_POINT("deploy_filed");
-    if (!schedules_write(store, deployment, *id, now, error))
+    if (!schedules_write(store, deployment, id, now, error))
         return false;
     CRASH_POINT("deploy_scheduled");
-    if (!versions_deploy(store, deployment, *id, now, error))
+    return versions_deploy(store, deployment, id, now, error);
+}
+
+static bool deploy_write(struct store *store, struct store_deployment *deployment,
+                         const char *executor_name, time_ms now, int64_t *id, struct error *error) {
+    struct executor_list executors;
+    int64_t before = 0;
+    if (deployment->known)
+        return deploy_known_one(store, deployment, executor_name, id, error);
+    bool done = executor_list_take(&executors, store, false, now, error) &&
+                deploy_row(store, deployment, &executors, now, &before, id, error);
+    executor_list_clear(&executors);
+    if (!done)
         return false;
-    return deploy_register(store, executor_name, *id, error);
+    return (deployment->left_to ? definition_rows_leave(store, deployment->definitions, error)
+                                : deploy_content(store, deployment, before, *id, now, error)) &&
+           deploy_register(store, executor_name, *id, error);
 }
 
 bool store_deploy(struct store *store, struct store_deployment *deployment,

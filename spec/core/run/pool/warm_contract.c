@@ -1,6 +1,7 @@
 /* warm_contract.c - workers go on with Lua states that were loaded ahead of them. A double of
- * script_open counts those that are loaded. */
+ * script_open counts those that are loaded, and one of script_close may be held. */
 #include "site.h"
+#include <sched.h>
 #include <stdatomic.h>
 
 static atomic_int opened;
@@ -13,16 +14,28 @@ struct script *__wrap_script_open(const struct script_options *options, struct e
     return __real_script_open(options, error);
 }
 
+static atomic_bool held;
+
+void __real_script_close(struct script *script);
+void __wrap_script_close(struct script *script);
+
+void __wrap_script_close(struct script *script) {
+    while (atomic_load(&held))
+        sched_yield();
+    __real_script_close(script);
+}
+
 static const char *const second[][2] = {
     {"handlers/gated.lua", "return function(job)\n"
                            "  while not io.open(job.payload.path) do end\nend"},
     {"handlers/fresh.lua", "return function(job) return job.id end"},
 };
 
-/* Takes a generation with so many states that are ready. */
-static bool renew_warm(struct contract *c, struct site *site, int states) {
+/* Takes a generation with these files, and so many states that are ready. */
+static bool renew_to(struct contract *c, struct site *site, const char *const files[][2],
+                     size_t count, int states) {
     struct generations *before = site->generations;
-    struct generation *generation = generation_of(c, second, 2);
+    struct generation *generation = generation_of(c, files, count);
     for (int i = 0; i < states; i++)
         if (!generation_warm(generation, &c->settings, clock_system()))
             return false;
@@ -32,6 +45,11 @@ static bool renew_warm(struct contract *c, struct site *site, int states) {
     generations_free(before, site->generations);
     atomic_store(&opened, 0);
     return true;
+}
+
+/* What only the first one has is still served by that. */
+static bool renew_warm(struct contract *c, struct site *site, int states) {
+    return renew_to(c, site, second, 2, states);
 }
 
 /* So many workers run at once, then all end. */
@@ -78,8 +96,28 @@ static void states_that_no_worker_has_taken_count_for_the_next_generation(struct
     CLOSE;
 }
 
+static void one_worker_closes_its_old_state_while_the_other_runs_jobs(struct contract *c) {
+    OPEN(2);
+    EXPECT(run_together(c, &site, 1, 2));
+    atomic_store(&held, true);
+    EXPECT(renew_to(c, &site, handlers, sizeof handlers / sizeof *handlers, 2) &&
+           submit(&site, "good", 3, 6, 0));
+    struct outcome *list = outcomes(&site, 4);
+    mutex_lock(&site.pool->mutex);
+    int lost = site.pool->lost_count; /* closing for so long, it is given up, and has a successor */
+    mutex_unlock(&site.pool->mutex);
+    atomic_store(&held, false);
+    EXPECT(list != NULL && lost <= 1);
+    outcome_free_list(list);
+    EXPECT(site_rests(&site) && run_together(c, &site, 7, 2));
+    EXPECT(client_states(site.client) == 2 && atomic_load(&opened) == 0);
+    CLOSE;
+}
+
 static const struct check checks[] = {
     {"workers take states that are ready", workers_take_states_that_are_ready},
+    {"one worker closes its old state while the other runs jobs",
+     one_worker_closes_its_old_state_while_the_other_runs_jobs},
     {"a worker that finds none loads its own", a_worker_that_finds_none_loads_its_own},
     {"states that no worker has taken count for the next generation",
      states_that_no_worker_has_taken_count_for_the_next_generation},

@@ -420,6 +420,31 @@ static void folders(struct contract *c) {
     EXPECT(as_much(few, many) && few.waits < 6);
 }
 
+/* What it costs to deploy so many handlers, of which one has changed since. */
+static struct asked changed(struct contract *c, const char *name, int count) {
+    static struct folder folder;
+    int64_t id = 0;
+    folder_fill(&folder, name, count);
+    folder.deployment.processes = folder.deployment.schedules = NULL;
+    bool done = store_deploy(c->store, &folder.deployment, NULL, NOW, &id, &c->error);
+    json_object_set_new(folder.list[1].properties, "changed", json_true());
+    folder.deployment.hash = "b";
+    struct asked before = asked_now(c);
+    done = done && store_deploy(c->store, &folder.deployment, NULL, NOW, &id, &c->error);
+    struct asked asked = asked_since(c, before, done);
+    for (int i = 0; i < count; i++)
+        json_decref(folder.list[i].properties);
+    json_decref(folder.processes);
+    json_decref(folder.schedules);
+    return asked;
+}
+
+static void changes(struct contract *c) {
+    changed(c, "first", 2); /* the statements are known now */
+    struct asked few = changed(c, "small", 2);
+    EXPECT(as_much(few, changed(c, "large", FEW)));
+}
+
 /* ---- one job ---- */
 
 enum { WARM = 17 }; /* behind so many jobs ids are drawn for as many more */
@@ -458,6 +483,8 @@ static const struct check checks[] = {
     {"what a list reads and the lanes that it holds cost as many waits for many", reads},
     {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
+    {"a folder in which one handler has changed is written in as many waits for a large one",
+     changes},
     {"a folder that is known is found so in as many waits for a large one", folders},
     {"the frames for a page of jobs cost as many waits for many", frames},
     {"what an executor holds goes back with as many waits for many", given_up},
