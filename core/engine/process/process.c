@@ -62,8 +62,8 @@ static enum answer settle_once(struct process_walk *walk, struct engine *engine,
     return YES;
 }
 
-static enum answer settle_alone(struct process_walk *walk, struct engine *engine,
-                                struct engine_order *given, struct error *error) {
+static enum answer settle_by_itself(struct process_walk *walk, struct engine *engine,
+                                    struct engine_order *given, struct error *error) {
     enum answer done = process_walk_settle(walk, engine, true, error);
     if (done == YES)
         process_lanes_given(engine);
@@ -75,7 +75,7 @@ static bool walk_here(struct process_walk *walk, struct engine *engine, struct e
     enum answer done = NO;
     while (done == NO && process_walk_run(walk, engine, error))
         done = engine->request ? settle_once(walk, engine, given, error)
-                               : settle_alone(walk, engine, given, error);
+                               : settle_by_itself(walk, engine, given, error);
     engine_tidy(engine);
     return done == YES;
 }

@@ -109,7 +109,7 @@ static enum answer walk_once(struct process_walk *walk, struct engine *engine,
 /* ---- one by one ---- */
 
 /* As far as it has come: what handlers did in a walk before is not repeated. */
-static void settle_alone(struct engine *engine, struct external *one) {
+static void settle_one(struct engine *engine, struct external *one) {
     struct error error = {0};
     struct process_walk *walk = &one->walk->walk;
     bool read = one->walk->command && (walk->walks || process_walk_read(walk, engine, &error));
@@ -342,7 +342,7 @@ static void settle_all(struct walk_set *set, struct external *list, size_t count
         if (set->count > 1)
             settle_set(set);
         else
-            settle_alone(set->engine, set->count ? set->list[0] : first);
+            settle_one(set->engine, set->count ? set->list[0] : first);
     }
 }
 

@@ -57,7 +57,7 @@ static bool make_pairs(struct contract *c, int64_t of, int count) {
 }
 
 /* What is refused has failed, as the executor has it. */
-static bool settle_refusable(struct contract *c, struct outcome *outcome) {
+static bool settle_or_fail(struct contract *c, struct outcome *outcome) {
     static char message[] = "it broke";
     enum settled settled = SETTLED;
     bool done = store_settle(c->store, outcome, NOW, &settled, &c->error);
@@ -96,7 +96,7 @@ static bool settle_pairs(struct contract *c, struct job *jobs, enum outcome_kind
     store_set_capacity(c->store, &capacity);
     done = done && store_settle_bulk(c->store, outcomes, &c->error);
     for (int i = 0; done && i < count; i++)
-        done = settle_refusable(c, &outcomes[i]);
+        done = settle_or_fail(c, &outcomes[i]);
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     job_free_list(jobs);
     return done;
