@@ -7,6 +7,7 @@
 #define MOONSHIFT_BASE_ERROR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum error_code {
     ERROR_NONE,
@@ -67,6 +68,11 @@ bool error_set(struct error *error, enum error_code code, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 /* The same for lack of memory, with ERROR_FAILED. */
 bool error_no_memory(struct error *error);
+/* NULL, of a function that returns a pointer and has just filled the error. */
+static inline void *error_null(bool filled) {
+    (void)filled;
+    return NULL;
+}
 /* The same for a name that is none of `names` (NULL-terminated): `unknown key "x"`, where `what` is
  * "unknown key". Then "did you mean" one that is close, else behind `otherwise` ("expected"; NULL:
  * nothing) all of them. */

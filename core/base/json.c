@@ -49,11 +49,10 @@ json_t *json_read_within(const char *data, size_t size, int depth, const char *w
                          struct error *error) {
     json_error_t problem;
     /* Each level has two brackets: most texts are too short for it. */
-    if (data && size > (size_t)depth && json_depth(data, size) > depth) {
-        error_set(error, ERROR_INVALID, "%s: arrays and objects nested deeper than %d", what,
-                  JSON_DEPTH);
-        return NULL;
-    }
+    if (data && size > (size_t)depth && json_depth(data, size) > depth)
+        return error_null(error_set(error, ERROR_INVALID,
+                                    "%s: arrays and objects nested deeper than %d", what,
+                                    JSON_DEPTH));
     json_t *value = json_loadb(data ? data : "", data ? size : 0,
                                JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (!value && !*problem.text) /* it has nothing to say against the text */

@@ -37,15 +37,12 @@ static void on_timer(struct ev_loop *ev, struct ev_timer *watcher, int events) {
 /* Never the default loop: it would reap the children of handlers. */
 struct reactor *reactor_new(struct error *error) {
     struct reactor *reactor = calloc(1, sizeof *reactor);
-    if (!reactor) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!reactor)
+        return error_null(error_no_memory(error));
     reactor->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
     if (!reactor->ev) {
         free(reactor);
-        error_set(error, ERROR_FAILED, "the system gives no event loop");
-        return NULL;
+        return error_null(error_set(error, ERROR_FAILED, "the system gives no event loop"));
     }
     ev_async_init(&reactor->wake, on_wake);
     ev_async_start(reactor->ev, &reactor->wake);

@@ -13,10 +13,8 @@ enum { LOOK_EVERY = 2000 }; /* microseconds: a look takes time from the clients 
 struct client_group *client_group_new(int count, struct error *error) {
     struct client_group *group =
         mmap(NULL, sizeof *group, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (group == MAP_FAILED) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (group == MAP_FAILED)
+        return error_null(error_no_memory(error));
     group->count = count;
     return group;
 }

@@ -59,10 +59,8 @@ static bool await_listening(struct http_face *face, struct error *error) {
 struct http_face *http_face_begin(const struct rig *rig, struct error *error) {
     struct http_face *face =
         mmap(NULL, sizeof *face, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (face == MAP_FAILED) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (face == MAP_FAILED)
+        return error_null(error_no_memory(error));
     place_file(&rig->bench->place, "http", face->path);
     const pid_t pid = fork();
     if (pid == 0) {
@@ -169,6 +167,5 @@ const char *http_client_post(struct http_client *client, const char *path, const
         return NULL;
     if (client->room[sizeof "HTTP/1.1 " - 1] == '2')
         return said;
-    error_set(error, ERROR_FAILED, "the face has answered %.200s", said);
-    return NULL;
+    return error_null(error_set(error, ERROR_FAILED, "the face has answered %.200s", said));
 }

@@ -167,10 +167,8 @@ struct engine *setup_replica(struct cli *cli, const struct flags *flags, struct 
         return NULL;
     if (!settings->read_url || !store_url_server(settings->store))
         return setup_open(cli, STORE_READ, false, error);
-    if (!replica_take(settings)) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!replica_take(settings))
+        return error_null(error_no_memory(error));
     struct engine *engine = setup_open(cli, STORE_READ, false, error);
     const time_ms lag = engine ? engine_lag(engine) : TIME_NONE;
     if (lag != TIME_NONE)

@@ -5,10 +5,8 @@
 struct folder *config_folder(const json_t *paths, struct error *error) {
     size_t count = json_array_size(paths);
     const char **list = calloc(count + 1, sizeof *list);
-    if (!list) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!list)
+        return error_null(error_no_memory(error));
     for (size_t i = 0; i < count; i++)
         list[i] = json_string_value(json_array_get(paths, i));
     struct folder *folder = folder_read(list, count, error);

@@ -280,10 +280,8 @@ static struct clock *clock_of(const struct engine_options *options) {
 struct engine *engine_open(const struct engine_options *options, struct error *error) {
     json_setup();
     struct engine *engine = calloc(1, sizeof *engine);
-    if (!engine) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!engine)
+        return error_null(error_no_memory(error));
     engine->options = *options;
     engine->options.clock = clock_of(options);
     engine->options.folder = options->folder ? folder_retain(options->folder) : NULL;

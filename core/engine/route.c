@@ -17,10 +17,9 @@ json_t *engine_route_answer(struct engine *engine, const json_t *asked, struct e
     struct generation *generation = newest(engine);
     if (!engine_idle(engine, error))
         return NULL;
-    if (!engine_route(engine, json_text(asked, "name"))) {
-        error_set(error, ERROR_NOT_FOUND, "no route \"%.255s\"", json_text(asked, "name"));
-        return NULL;
-    }
+    if (!engine_route(engine, json_text(asked, "name")))
+        return error_null(
+            error_set(error, ERROR_NOT_FOUND, "no route \"%.255s\"", json_text(asked, "name")));
     json_t *answer = script_answer(generation->script, asked, error);
     generation_freshen(generation);
     return answer;

@@ -1,4 +1,5 @@
 #include "job/alias.h"
+#include "base/json.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -178,9 +179,7 @@ json_t *alias_names(const char *setting) {
     json_t *names = json_array();
     for (size_t i = 0; names && i < ROWS; i++)
         if (strcmp(table[i].setting, setting) == 0 &&
-            json_array_append_new(names, json_string(table[i].foreign)) != 0) {
-            json_decref(names);
-            return NULL;
-        }
+            json_array_append_new(names, json_string(table[i].foreign)) != 0)
+            return json_kept(names, false);
     return names;
 }

@@ -80,10 +80,8 @@ json_t *names_from_text(const char *text) {
     json_t *list = json_array();
     while (list && *text) {
         size_t size = strcspn(text, ",");
-        if (json_array_append_new(list, json_stringn(text, size)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        if (json_array_append_new(list, json_stringn(text, size)) != 0)
+            return json_kept(list, false);
         text += size + (text[size] == ',');
     }
     return list;

@@ -169,10 +169,8 @@ json_t *definitions_processes(const struct definitions *definitions) {
     const char *key;
     json_t *nothing;
     json_object_foreach(definitions->processes, key, nothing)
-        if (!keys || json_array_append_new(keys, json_string(key)) != 0) {
-            json_decref(keys);
-            return NULL;
-        }
+        if (!keys || json_array_append_new(keys, json_string(key)) != 0)
+            return json_kept(keys, false);
     return keys;
 }
 

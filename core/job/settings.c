@@ -437,10 +437,8 @@ static json_t *row_to_json(const struct settings *settings, size_t row) {
 json_t *settings_to_json(const struct settings *settings) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < ROWS; i++) {
-        if (json_array_append_new(list, row_to_json(settings, i)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        if (json_array_append_new(list, row_to_json(settings, i)) != 0)
+            return json_kept(list, false);
     }
     return list;
 }

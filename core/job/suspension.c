@@ -25,10 +25,8 @@ void suspension_text(int reasons, char text[SUSPENSION_TEXT]) {
 json_t *suspension_to_json(int reasons) {
     json_t *list = reasons ? json_array() : json_null();
     for (int i = 0; list && i < SUSPENSIONS; i++)
-        if (reasons & 1 << i && json_array_append_new(list, json_string(names[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        if (reasons & 1 << i && json_array_append_new(list, json_string(names[i])) != 0)
+            return json_kept(list, false);
     return list;
 }
 

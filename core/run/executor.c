@@ -46,10 +46,8 @@ struct executor *executor_new(const struct executor_options *options, struct err
                                 .begins = options->begins,
                                 .begins_arg = options->begins_arg};
     struct executor *executor = calloc(1, sizeof *executor);
-    if (!executor) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!executor)
+        return error_null(error_no_memory(error));
     executor->options = *options;
     executor->pool = pool_new(&pool, error);
     if (!executor->pool) {
@@ -164,10 +162,8 @@ static struct acquisition *acquisition_new(struct executor *executor, const char
     struct acquisition *acquisition = calloc(1, sizeof *acquisition);
     bool first = !executor->acquisitions, program = executor->options.program && first;
     bool drain = executor->options.program || executor->options.drain;
-    if (!acquisition) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!acquisition)
+        return error_null(error_no_memory(error));
     struct loop_options options = {.ended = on_ended,
                                    .drained = drain ? on_drained : NULL,
                                    .tick = executor->options.tick && first ? on_tick : NULL,

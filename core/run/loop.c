@@ -61,10 +61,8 @@ static void ignore_signals(struct loop *loop, bool hold) {
 
 struct loop *loop_new(const struct loop_options *options, struct error *error) {
     struct loop *loop = calloc(1, sizeof *loop);
-    if (!loop) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!loop)
+        return error_null(error_no_memory(error));
     loop->options = *options;
     loop->reactor = reactor_new(error);
     if (!loop->reactor) {

@@ -87,10 +87,8 @@ static bool keep_options(struct reload *reload, const struct reload_options *opt
 
 struct reload *reload_start(const struct reload_options *options, struct error *error) {
     struct reload *reload = calloc(1, sizeof *reload);
-    if (!reload) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!reload)
+        return error_null(error_no_memory(error));
     mutex_init(&reload->mutex);
     reload->deadline = clock_monotonic() + RELOAD_LIMIT;
     if (keep_options(reload, options, error)) {

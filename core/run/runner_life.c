@@ -142,10 +142,8 @@ static bool begin(struct runner *runner, const struct runner_options *options,
 
 struct runner *runner_new(const struct runner_options *options, struct error *error) {
     struct runner *runner = calloc(1, sizeof *runner);
-    if (!runner) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!runner)
+        return error_null(error_no_memory(error));
     mutex_init(&runner->mutex);
     if (begin(runner, options, error)) {
         started(runner);

@@ -79,10 +79,8 @@ static bool join(struct turns *turns, struct error *error) {
 struct turns *turns_new(struct store *store, const struct settings *settings, struct clock *clock,
                         int workers, struct error *error) {
     struct turns *turns = calloc(1, sizeof *turns);
-    if (!turns) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!turns)
+        return error_null(error_no_memory(error));
     turns->store = store;
     turns->settings = settings;
     turns->clock = clock;

@@ -176,11 +176,10 @@ const struct zone *zone_find(const char *name, struct error *error) {
     const struct zone *found = known(head, name);
     if (found)
         return found;
-    if (!name_is_sane(name)) {
-        error_set(error, ERROR_INVALID,
-                  "zone \"%.64s\": expected a name such as \"Europe/Berlin\" or \"UTC\"", name);
-        return NULL;
-    }
+    if (!name_is_sane(name))
+        return error_null(error_set(
+            error, ERROR_INVALID,
+            "zone \"%.64s\": expected a name such as \"Europe/Berlin\" or \"UTC\"", name));
     struct zone *zone = load(name, error);
     if (!zone)
         return NULL;

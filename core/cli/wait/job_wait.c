@@ -83,10 +83,8 @@ static json_t *states(const struct wait *wait, struct error *error) {
         json_object_set(found, key, json_object_get(job, "state"));
     }
     json_decref(question);
-    if (!jobs) {
-        json_decref(found);
-        return NULL;
-    }
+    if (!jobs)
+        return json_kept(found, false);
     json_decref(jobs);
     return found;
 }

@@ -20,10 +20,8 @@ static bool join(struct pool *pool, struct client *client) {
 
 struct client *client_new(const struct client_options *options, struct error *error) {
     struct client *client = calloc(1, sizeof *client);
-    if (!client) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!client)
+        return error_null(error_no_memory(error));
     client->options = *options;
     client->pool = options->pool;
     client->generations = options->generations;
@@ -36,8 +34,7 @@ struct client *client_new(const struct client_options *options, struct error *er
     if (join(client->pool, client))
         return client;
     free(client);
-    error_no_memory(error);
-    return NULL;
+    return error_null(error_no_memory(error));
 }
 
 static void leave(struct pool *pool, const struct client *client) {

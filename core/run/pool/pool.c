@@ -37,8 +37,7 @@ struct pool *pool_new(const struct pool_options *options, struct error *error) {
     struct pool *pool = calloc(1, sizeof *pool + (size_t)count * sizeof *pool->workers);
     if (!pool || !make_workers(pool, count)) {
         free_workers(pool);
-        error_no_memory(error);
-        return NULL;
+        return error_null(error_no_memory(error));
     }
     pool->options = *options;
     pool->options.grace = options->grace > 0 ? options->grace : GRACE;

@@ -71,10 +71,8 @@ static bool db_grow(struct db *db) {
 
 static struct row *db_make(struct db *db, const char *sql, bool keep, struct error *error) {
     struct row *row = malloc(sizeof *row);
-    if (!row) {
-        db_no_memory(db, error);
-        return NULL;
-    }
+    if (!row)
+        return error_null(db_no_memory(db, error));
     *row = (struct row){.driver = db->driver};
     if (db->driver->prepare(db, row, sql, keep, error))
         return row;
@@ -86,10 +84,8 @@ static struct row *db_kept(struct db *db, const char *sql, struct error *error) 
     struct db_entry *entry = db->room ? db_slot(db->entries, db->room, sql) : NULL;
     if (entry && entry->sql)
         return entry->row; /* also without memory: a transaction must end */
-    if (db->count * 2 >= db->room && !db_grow(db)) {
-        db_no_memory(db, error);
-        return NULL;
-    }
+    if (db->count * 2 >= db->room && !db_grow(db))
+        return error_null(db_no_memory(db, error));
     struct row *row = db_make(db, sql, true, error);
     if (!row)
         return NULL;

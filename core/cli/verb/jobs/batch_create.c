@@ -61,8 +61,7 @@ static json_t *config_read(const struct flags *flags, struct error *error) {
     json_t *config = text ? json_read(text, strlen(text), "--config", error) : json_object();
     if (config && !json_is_object(config)) {
         json_decref(config);
-        error_set(error, ERROR_USAGE, "--config: expected a JSON object");
-        return NULL;
+        return error_null(error_set(error, ERROR_USAGE, "--config: expected a JSON object"));
     }
     return config;
 }

@@ -172,8 +172,7 @@ static json_t *dates_make(const struct repeat *repeat, int count, struct error *
     if (dates && repeat_dates(dates, &cycle, repeat->origin, 0, count))
         return dates;
     json_decref(dates);
-    error_no_memory(error);
-    return NULL;
+    return error_null(error_no_memory(error));
 }
 
 static bool dates_run(struct cli *cli, const struct flags *flags, struct error *error) {

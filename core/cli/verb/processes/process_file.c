@@ -20,10 +20,8 @@ static struct folder *folder_of_file(const char *path, struct error *error) {
     const char *slash = strrchr(path, '/');
     char *text = file_read(path, &size);
     struct text name = {0};
-    if (!text) {
-        error_set(error, ERROR_CONFIG, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
+    if (!text)
+        return error_null(error_set(error, ERROR_CONFIG, "%s: %s", path, strerror(errno)));
     text_add(&name, "processes/%s", slash ? slash + 1 : path);
     json_t *file = json_pack("[{ss ss%}]", "path", name.data ? name.data : "", "text", text, size);
     struct folder *folder = file ? folder_from_json(file, "process check", 0, error) : NULL;

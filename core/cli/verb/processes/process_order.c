@@ -236,18 +236,15 @@ static json_t *message_command(const struct flags *flags, struct error *error) {
     if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error) ||
         !flags_integer(flags, "--token", INT64_MIN, INT64_MAX, &token, error))
         return NULL;
-    if (token && (!instance || flags_has(flags, "--keep"))) {
-        error_set(error, ERROR_USAGE, "--token: expected --instance with it, and no --keep");
-        return NULL;
-    }
-    if (flags_has(flags, "--all") && (instance || starts || flags_has(flags, "--keep"))) {
-        error_set(error, ERROR_USAGE, "--all does not go with --instance, --starts and --keep");
-        return NULL;
-    }
-    if (starts && (instance || flags_has(flags, "--keep"))) {
-        error_set(error, ERROR_USAGE, "--starts does not go with --instance and --keep");
-        return NULL;
-    }
+    if (token && (!instance || flags_has(flags, "--keep")))
+        return error_null(
+            error_set(error, ERROR_USAGE, "--token: expected --instance with it, and no --keep"));
+    if (flags_has(flags, "--all") && (instance || starts || flags_has(flags, "--keep")))
+        return error_null(error_set(error, ERROR_USAGE,
+                                    "--all does not go with --instance, --starts and --keep"));
+    if (starts && (instance || flags_has(flags, "--keep")))
+        return error_null(
+            error_set(error, ERROR_USAGE, "--starts does not go with --instance and --keep"));
     json_t *command = json_pack("{ss,ss,so*,so*}", "kind", "message", "message", flags->words[0],
                                 "instance", instance ? json_integer(instance) : NULL, "token",
                                 token ? json_integer(token) : NULL);
@@ -296,9 +293,7 @@ static json_t *variables_local(json_t *command, const struct flags *flags, struc
     if (json_put(command, "local_variables", json_incref(variables)) &&
         json_object_del(command, "variables") == 0)
         return command;
-    error_no_memory(error);
-    json_decref(command);
-    return NULL;
+    return json_kept(command, error_no_memory(error));
 }
 
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {

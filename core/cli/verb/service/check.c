@@ -49,10 +49,8 @@ static json_t *definition_shape(const struct folder *folder, const struct defini
     json_t *object = definition_to_json(definition);
     const struct folder_file *file =
         definition->file ? folder_find(folder, definition->file) : NULL;
-    if (!object || !json_put(object, "stock", json_boolean(file && file->stock))) {
-        json_decref(object);
-        return NULL;
-    }
+    if (!object || !json_put(object, "stock", json_boolean(file && file->stock)))
+        return json_kept(object, false);
     json_object_del(object, "id");
     return object;
 }

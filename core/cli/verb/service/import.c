@@ -44,10 +44,8 @@ static json_t *crontab_load(const char *path, bool system, struct error *error) 
     bool input = strcmp(path, "-") == 0;
     size_t size = 0;
     char *text = input ? file_read_open(STDIN_FILENO, &size) : file_read(path, &size);
-    if (!text) {
-        error_set(error, ERROR_IO, "\"%s\": %s", path, strerror(errno));
-        return NULL;
-    }
+    if (!text)
+        return error_null(error_set(error, ERROR_IO, "\"%s\": %s", path, strerror(errno)));
     size_t mark = utf8_mark(text, size);
     json_t *file = json_pack("{ss so sb}", "name", input ? "standard input" : path, "text",
                              strlen(text) == size ? json_stringn(text + mark, size - mark) : NULL,

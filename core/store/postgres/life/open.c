@@ -135,10 +135,8 @@ static bool open_all(struct postgres *postgres, const char *url, struct error *e
 static struct store *postgres_open(const char *url, enum store_mode mode,
                                    const struct settings *settings, struct error *error) {
     struct postgres *postgres = calloc(1, sizeof *postgres);
-    if (!postgres) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!postgres)
+        return error_null(error_no_memory(error));
     struct store *store = &postgres->store;
     store->settings = settings;
     store->rules = &settings->write;

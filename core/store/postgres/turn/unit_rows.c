@@ -145,10 +145,8 @@ static struct row *bound(struct store *store, const char *sql, const struct kept
                          struct error *error) {
     struct row *row = db_query(&store->db, error, sql, "");
     for (int at = 0; row && rows->letters[at]; at++)
-        if (!bind_column(row, at, rows)) {
-            db_no_memory(&store->db, error);
-            return NULL;
-        }
+        if (!bind_column(row, at, rows))
+            return error_null(db_no_memory(&store->db, error));
     return row;
 }
 

@@ -112,6 +112,5 @@ json_t *entry_read(struct store *store, struct row *row, struct error *error) {
     if (done)
         return object;
     json_decref(object);
-    db_no_memory(&store->db, error);
-    return NULL;
+    return error_null(db_no_memory(&store->db, error));
 }

@@ -342,10 +342,8 @@ static json_t *answer(struct events_look *look, bool begins, struct error *error
         done = db_no_memory(&look->store->db, error);
     for (int i = 0; i < LATES && !look->more; i++)
         reach_now(look, (enum event)i);
-    if (!done) {
-        json_decref(items);
-        return NULL;
-    }
+    if (!done)
+        return json_kept(items, false);
     if (begins)
         json_array_clear(items);
     return json_pack("{so so sb}", "items", items, "next", events_place_write(&look->place), "more",

@@ -277,8 +277,7 @@ static json_t *log_read_walked(struct store *store, struct row *row, struct erro
     if (!object || (key && json_object_set_new(object, LOG_KEY, key) == 0))
         return object;
     json_decref(object);
-    db_no_memory(&store->db, error);
-    return NULL;
+    return error_null(db_no_memory(&store->db, error));
 }
 
 static bool log_reach(struct log_question *question, const json_t *key) {

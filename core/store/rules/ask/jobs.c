@@ -64,8 +64,7 @@ static json_t *jobs_read(struct store *store, struct row *row, struct error *err
     json_t *json = job_to_json(&job);
     if (json && !jobs_put_cycle(store, json, &job)) {
         json_decref(json);
-        error_no_memory(error);
-        return NULL;
+        return error_null(error_no_memory(error));
     }
     if (json && job.state == JOB_LOCKED)
         json_put(json, "progress", jobs_progress(store, job.id));
@@ -120,9 +119,5 @@ json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *er
     if (jobs && !job)
         history_missing(store, id, error);
     json_decref(jobs);
-    if (job && !job_details(store, id, job, error)) {
-        json_decref(job);
-        return NULL;
-    }
-    return job;
+    return json_kept(job, !job || job_details(store, id, job, error));
 }

@@ -4,6 +4,7 @@
  * are not: a failure is written some time after its instant, and a job may be written after others
  * that have higher numbers. So of these a while is looked at again each time, and what was there
  * before is known. */
+#include "base/json.h"
 #include "store/rules/ask/joblog.h"
 #include "store/rules/ground/kinds.h"
 #include <stdio.h>
@@ -190,10 +191,8 @@ json_t *store_tail_next(struct store_tail *tail, time_ms now, struct error *erro
             json_array_append(fresh, row);
         }
     forget(tail);
-    if (!rows) {
-        json_decref(fresh);
-        return NULL;
-    }
+    if (!rows)
+        return json_kept(fresh, false);
     json_decref(rows);
     return fresh;
 }

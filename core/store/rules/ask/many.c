@@ -23,10 +23,8 @@ static json_t *each(struct store *store, enum ask_kind kind, const json_t *quest
 static json_t *receivers(struct store *store, const json_t *questions, struct error *error) {
     const size_t count = json_array_size(questions);
     struct message_to *to = calloc(count + 1, sizeof *to);
-    if (!to) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!to)
+        return error_null(error_no_memory(error));
     for (size_t i = 0; i < count; i++)
         to[i] = message_to_read(json_array_get(questions, i));
     json_t *answers = subscription_receivers_many(store, to, count, error);

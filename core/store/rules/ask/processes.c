@@ -502,10 +502,8 @@ json_t *store_process_instance(struct store *store, int64_t id, time_ms now, str
     json_decref(filters);
     if (!found && !reason.code)
         error_set(&reason, ERROR_NOT_FOUND, "no instance %lld of a process", (long long)id);
-    if (!found) {
-        error_set(error, reason.code, "%s", reason.text);
-        return NULL;
-    }
+    if (!found)
+        return error_null(error_set(error, reason.code, "%s", reason.text));
     json_put_text(found, "state", state);
     return json_kept(found,
                      (json_object_get(found, "how") || show_frame(store, found, id, error)) &&
@@ -566,10 +564,8 @@ static bool process_put_text(json_t *facts, int64_t id) {
 json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error) {
     bool own = false;
     json_t *facts = json_object();
-    if (!look_begin(store, &own, error)) {
-        json_decref(facts);
-        return NULL;
-    }
+    if (!look_begin(store, &own, error))
+        return json_kept(facts, false);
     json_t *instance = store_process_instance(store, id, now, error);
     json_t *frame = instance ? store_frame(store, id, 0, error) : NULL;
     bool done = json_put(facts, "instance", instance) && instance && frame &&

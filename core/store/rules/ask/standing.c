@@ -122,10 +122,8 @@ json_t *store_standing(struct store *store, const char *key, int64_t number, str
     const struct process_at at = {key, number};
     json_t *found = json_object();
     bool own = false;
-    if (!found || !look_begin(store, &own, error)) {
-        json_decref(found);
-        return NULL;
-    }
+    if (!found || !look_begin(store, &own, error))
+        return json_kept(found, false);
     enum answer known = read_version(store, key, found, error);
     if (known == NO)
         error_set(error, ERROR_NOT_FOUND, "no process \"%s\" is deployed", key);

@@ -145,9 +145,7 @@ static json_t *definition_read(struct store *store, struct row *row, struct erro
         json_put(object, "override_rate", query_column(row, 7)) &&
         json_put(object, "suspended", json_boolean(row_int32(row, 5))))
         return object;
-    db_no_memory(&store->db, error);
-    json_decref(object);
-    return NULL;
+    return json_kept(object, db_no_memory(&store->db, error));
 }
 
 static json_t *definitions_list(struct store *store, const json_t *filters,

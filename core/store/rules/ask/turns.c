@@ -29,10 +29,8 @@ json_t *body_ask(struct store *store, int64_t id, struct error *error) {
 json_t *body_turns_ask(struct store *store, int64_t id, int64_t below, struct error *error) {
     bool own = false;
     json_t *list = json_array();
-    if (!look_begin(store, &own, error)) {
-        json_decref(list);
-        return NULL;
-    }
+    if (!look_begin(store, &own, error))
+        return json_kept(list, false);
     struct row *rows = db_query(&store->db, error,
                                 "SELECT id, rev, frame FROM body_turn WHERE body=?1 AND id<?2"
                                 " ORDER BY id DESC LIMIT ?3",

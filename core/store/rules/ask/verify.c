@@ -229,10 +229,8 @@ static bool verify_all(struct store *store, json_t *found, const struct store_he
 json_t *store_verify(struct store *store, const struct store_heard *heard, struct error *error) {
     bool own = false;
     json_t *found = json_array();
-    if (!look_begin(store, &own, error)) {
-        json_decref(found);
-        return NULL;
-    }
+    if (!look_begin(store, &own, error))
+        return json_kept(found, false);
     db_question_patient(&store->db);
     bool done = look_whole(store, true, error) && verify_all(store, found, heard, error);
     look_end(store, own);

@@ -104,10 +104,8 @@ json_t *executor_list_to_json(const struct executor_list *executors, const struc
                               time_ms now) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < executors->count; i++)
-        if (json_array_append_new(list, executor_to_json(store, &executors->list[i], now)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        if (json_array_append_new(list, executor_to_json(store, &executors->list[i], now)) != 0)
+            return json_kept(list, false);
     return list;
 }
 

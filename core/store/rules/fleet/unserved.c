@@ -276,11 +276,8 @@ static json_t *unserved_to_json(const struct unserved_jobs *unserved) {
 static json_t *list_to_json(const struct unserved_list *all) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < all->count; i++)
-        if (all->list[i].count &&
-            json_array_append_new(list, unserved_to_json(&all->list[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        if (all->list[i].count && json_array_append_new(list, unserved_to_json(&all->list[i])) != 0)
+            return json_kept(list, false);
     return list;
 }
 

@@ -398,8 +398,7 @@ static json_t *columns_read(const struct query *query, struct store *store, stru
     for (const struct ask_column *column = query->columns; column->name; column++)
         if (column->sql && !column_put(object, column, row, at++)) {
             json_decref(object);
-            db_no_memory(&store->db, error);
-            return NULL;
+            return error_null(db_no_memory(&store->db, error));
         }
     return object;
 }
@@ -424,10 +423,8 @@ static json_t *query_read_all(const struct query *query, struct store *store, st
 json_t *query_rows(struct query *query, struct store *store, const char *asked, query_read *read,
                    struct error *error) {
     bool own = false;
-    if (query->failed || query->sql.failed) {
-        db_no_memory(&store->db, error);
-        return NULL;
-    }
+    if (query->failed || query->sql.failed)
+        return error_null(db_no_memory(&store->db, error));
     if (!look_begin(store, &own, error))
         return NULL;
     store->db.question = asked;

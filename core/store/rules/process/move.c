@@ -86,11 +86,10 @@ static const struct catalog_stream *stream_of(struct store *store, int64_t old, 
                                               struct error *error) {
     char category[JOB_NAME_MAX + 1] = "", topic[JOB_NAME_MAX + 1] = "";
     const struct catalog_stream *stream = catalog_stream(&store->catalog, old);
-    if (!stream) {
-        error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: there is no stream %lld",
-                  store->db.name, (long long)old);
-        return NULL;
-    }
+    if (!stream)
+        return error_null(error_set(error, ERROR_DAMAGED,
+                                    "store \"%s\": damaged: there is no stream %lld",
+                                    store->db.name, (long long)old));
     struct job like = {.handler = handler, .type = stream->type};
     if (stream->category && *stream->category) { /* a new stream moves the catalog */
         snprintf(category, sizeof category, "%s", stream->category);

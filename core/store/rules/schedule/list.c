@@ -82,8 +82,7 @@ static json_t *schedule_read(struct store *store, struct row *row, struct error 
     if (done)
         return object;
     json_decref(object);
-    db_no_memory(&store->db, error);
-    return NULL;
+    return error_null(db_no_memory(&store->db, error));
 }
 
 json_t *ask_schedules(struct store *store, const struct question *question, struct error *error) {
@@ -101,8 +100,7 @@ json_t *ask_schedules(struct store *store, const struct question *question, stru
     if (!rows || !name || json_array_size(rows))
         return rows;
     json_decref(rows);
-    error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
-    return NULL;
+    return error_null(error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name));
 }
 
 /* NO: no such schedule; *job 0: its cycle is over. */
@@ -120,10 +118,8 @@ json_t *ask_dates(struct store *store, const struct question *question, struct e
     bool own = false;
     int64_t job = 0;
     json_t *dates = json_array();
-    if (!look_begin(store, &own, error)) {
-        json_decref(dates);
-        return NULL;
-    }
+    if (!look_begin(store, &own, error))
+        return json_kept(dates, false);
     bool done = dates && schedule_job(store, question->name, &job, error) == YES &&
                 (!job || cycle_dates(store, job, count, dates, error));
     look_end(store, own);

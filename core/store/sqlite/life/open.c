@@ -194,10 +194,8 @@ static struct store *open_once(const char *path, enum store_mode mode,
     *location = LOCATION_REFUSED;
     struct sqlite *made = calloc(1, sizeof *made);
     struct store *store = made ? &made->store : NULL;
-    if (!store) {
-        error_no_memory(error);
-        return NULL;
-    }
+    if (!store)
+        return error_null(error_no_memory(error));
     store->settings = settings;
     store->rules = &settings->write;
     store->hooks = open_hooks;

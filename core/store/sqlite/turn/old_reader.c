@@ -114,8 +114,7 @@ json_t *held_tell(struct store *store, struct error *error) {
     file_look(store, "-wal", &is);
     if (!log || !json_put(log, "bytes", json_integer((json_int_t)is.stx_size))) {
         json_decref(log);
-        db_no_memory(&store->db, error);
-        return NULL;
+        return error_null(db_no_memory(&store->db, error));
     }
     struct reader reader = {0};
     if (index_read(store, &head))
