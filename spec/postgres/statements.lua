@@ -1,7 +1,7 @@
 -- Reads the SQL statements of C sources: string literals as the compiler sees them.
 local statements = {}
 
--- The letters of db_query, as types of PostgreSQL.
+-- The letters of db_query, as types of PostgreSQL. Those of db_read stand behind its columns.
 local types = {
   i = "bigint", n = "bigint", z = "bigint", T = "bigint", t = "text", b = "bytea",
   d = "double precision",
@@ -65,8 +65,9 @@ end
 function statements.of(path, source)
   local found, last = {}, nil
   each_literal(path, source, function(text, line, before)
-    if last and before:match("^%s*,%s*$") and text:match("^[inzTtbd]*$") then
-      last.types = text:gsub(".", function(letter)
+    local kinds = text:match("^[inzTtbd]*$") or text:match("^[infTtj]+<([inzTtbd]*)$")
+    if last and before:match("^%s*,%s*$") and kinds then
+      last.types = kinds:gsub(".", function(letter)
         return types[letter] .. ", "
       end):sub(1, -3)
     end

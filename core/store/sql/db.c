@@ -1,6 +1,8 @@
 #include "store/sql/db.h"
+#include "base/json.h"
 #include <ctype.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +217,57 @@ enum answer db_value(struct db *db, struct error *error, int64_t *value, const c
     struct row *row = db_bound(db, error, sql, kinds, values);
     va_end(values);
     return row ? db_first(db, row, value, error) : FAILED;
+}
+
+enum { INTO_MOST = 8 };
+
+/* Where a column goes. */
+struct into {
+    char kind;
+    void *to;
+    size_t room; /* of a text */
+};
+
+static void column_read(struct row *row, int column, const struct into *into) {
+    const char *text = strchr("tj", into->kind) ? row_text(row, column) : NULL;
+    switch (into->kind) {
+    case 'n':
+        *(int *)into->to = row_int32(row, column);
+        break;
+    case 'f':
+        *(bool *)into->to = row_int(row, column) != 0;
+        break;
+    case 'T':
+        *(time_ms *)into->to = row_time(row, column);
+        break;
+    case 't':
+        snprintf(into->to, into->room, "%s", text ? text : "");
+        break;
+    case 'j':
+        *(json_t **)into->to = text ? json_read(text, strlen(text), "column", NULL) : NULL;
+        break;
+    default:
+        *(int64_t *)into->to = row_int(row, column);
+    }
+}
+
+enum answer db_read(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
+    struct into into[INTO_MOST];
+    int count = 0;
+    va_list values;
+    va_start(values, kinds);
+    for (; *kinds != '<'; kinds++, count++) {
+        into[count] = (struct into){.kind = *kinds, .to = va_arg(values, void *)};
+        into[count].room = *kinds == 't' ? va_arg(values, size_t) : 0;
+    }
+    struct row *row = db_bound(db, error, sql, kinds + 1, values);
+    va_end(values);
+    enum answer step = db_step(db, row, error);
+    for (int i = 0; step == YES && i < count; i++)
+        column_read(row, i, &into[i]);
+    if (step == YES)
+        row_done(row);
+    return step;
 }
 
 bool db_execute(struct db *db, const char *sql, struct error *error) {

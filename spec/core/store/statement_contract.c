@@ -59,7 +59,33 @@ static void unused(struct contract *c) {
     row_done(row);
 }
 
+static const char row_of[] = "SELECT 7, ?1, CASE WHEN ?1>2 THEN 1 ELSE 0 END, CAST(NULL AS BIGINT),"
+                             " ?2, ?3";
+
+/* Each letter of db_read. */
+static void into_variables(struct contract *c) {
+    struct db *db = &c->store->db;
+    int64_t big = 0;
+    int small = 0;
+    bool more = false;
+    time_ms none = 0;
+    char text[4] = "";
+    json_t *value = NULL;
+    EXPECT(db_read(db, &c->error, row_of, "infTtj<itt", &big, &small, &more, &none, text,
+                   sizeof text, &value, INT64_C(3), "cut off", "{\"a\": 1}") == YES);
+    EXPECT(big == 7 && small == 3 && more && none == TIME_NONE && strcmp(text, "cut") == 0);
+    EXPECT(json_integer_value(json_object_get(value, "a")) == 1);
+    json_decref(value);
+    EXPECT(db_read(db, &c->error, row_of, "infTtj<itt", &big, &small, &more, &none, text,
+                   sizeof text, &value, INT64_C(2), NULL, "no JSON") == YES);
+    EXPECT(small == 2 && !more && !*text && !value);
+    EXPECT(db_read(db, &c->error, "SELECT value FROM meta WHERE key=?1", "i<t", &big,
+                   "no such key") == NO &&
+           big == 7);
+}
+
 static const struct check checks[] = {
+    {"the first row goes into variables; without one they stay as they are", into_variables},
     {"a parameter that is not bound is NULL, whatever it was before", fewer},
     {"a statement that has come to its end has no parameters", again},
     {"a statement that was left at a row is bound anew", left},

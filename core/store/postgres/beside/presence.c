@@ -254,21 +254,18 @@ bool postgres_reaped(struct store *store, int64_t id) {
 /* Is its session away? *silent: and no sign of life has come for a while by the server's clock.
  * What cannot be asked lives. */
 static bool ask_away(struct store *store, int64_t executor, bool *silent) {
-    struct row *row =
-        db_query(&store->db, NULL,
-                 "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
-                 " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
-                 " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2),"
-                 " EXISTS(SELECT 1 FROM executor e WHERE id=?3"
-                 " AND NOT EXISTS(SELECT 1 FROM program p WHERE p.executor=e.id AND p.locks=0)"
-                 " AND seen<" SERVER_NOW "-?4)",
-                 "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
-                 executor, DEAD_AFTER);
-    bool asked = db_step(&store->db, row, NULL) == YES;
-    bool away = asked && row_int(row, 0);
-    *silent = away && row_int(row, 1);
-    if (asked)
-        row_done(row);
+    bool away = false;
+    *silent = false;
+    db_read(&store->db, NULL,
+            "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
+            " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
+            " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2),"
+            " EXISTS(SELECT 1 FROM executor e WHERE id=?3"
+            " AND NOT EXISTS(SELECT 1 FROM program p WHERE p.executor=e.id AND p.locks=0)"
+            " AND seen<" SERVER_NOW "-?4)",
+            "ff<iiin", &away, silent, (int64_t)(uint32_t)postgres_of(store)->class,
+            LOCK_EXECUTORS + executor, executor, DEAD_AFTER);
+    *silent = away && *silent;
     return away;
 }
 

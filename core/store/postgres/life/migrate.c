@@ -9,18 +9,13 @@
 
 bool postgres_schema_read(struct store *store, struct error *error) {
     const time_ms begun = clock_monotonic();
-    struct row *row = db_query(&store->db, error,
-                               "SELECT version, oldest, " SERVER_NOW " FROM schema_version", "");
-    enum answer step = db_step(&store->db, row, error);
-    if (step == FAILED)
-        return false;
-    if (step == NO)
-        return postgres_version_missing(store, error);
-    store->schema.version = row_int(row, 0);
-    store->schema.oldest = row_int(row, 1);
-    postgres_note_clock(store, begun, row_int(row, 2));
-    row_done(row);
-    return true;
+    time_ms now = 0;
+    enum answer step =
+        db_read(&store->db, error, "SELECT version, oldest, " SERVER_NOW " FROM schema_version",
+                "iii<", &store->schema.version, &store->schema.oldest, &now);
+    if (step == YES)
+        postgres_note_clock(store, begun, now);
+    return step == NO ? postgres_version_missing(store, error) : step == YES;
 }
 
 static bool refuse_foreign(struct store *store, const char *table, struct error *error) {

@@ -228,23 +228,20 @@ static bool drop_indexes(struct store *store, struct error *error) {
 /* Names executors of an older program whose lease is not over, or whose session is there. NO: there
  * is none. */
 static enum answer older_programs(struct store *store, int version, struct error *error) {
-    struct row *row = db_query(
-        &store->db, error,
-        "SELECT string_agg(e.name, ', ' ORDER BY e.name) FROM executor e"
-        " LEFT JOIN program p ON p.executor=e.id WHERE e.state<>0"
-        " AND coalesce(p.version, 0)<?1"
-        " AND (e.lease>" SERVER_NOW " OR EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
-        " AND classid::bigint=?2 AND objid::bigint=?3+e.id"
-        " AND objsubid=2))",
-        "nin", version, (int64_t)(uint32_t)postgres_of(store)->class, (int)LOCK_EXECUTORS);
-    enum answer step = db_step(&store->db, row, error);
+    char *names = store->schema.for_whom;
+    enum answer step = db_read(&store->db, error,
+                               "SELECT string_agg(e.name, ', ' ORDER BY e.name) FROM executor e"
+                               " LEFT JOIN program p ON p.executor=e.id WHERE e.state<>0"
+                               " AND coalesce(p.version, 0)<?1"
+                               " AND (e.lease>" SERVER_NOW
+                               " OR EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
+                               " AND classid::bigint=?2 AND objid::bigint=?3+e.id"
+                               " AND objsubid=2))",
+                               "t<nin", names, sizeof store->schema.for_whom, version,
+                               (int64_t)(uint32_t)postgres_of(store)->class, (int)LOCK_EXECUTORS);
     if (step != YES)
         return FAILED;
-    const char *names = row_text(row, 0);
-    snprintf(store->schema.for_whom, sizeof store->schema.for_whom, "%s", names ? names : "");
-    enum answer any = names ? YES : NO;
-    row_done(row);
-    return any;
+    return *names ? YES : NO;
 }
 
 static bool narrow(struct store *store, struct error *error) {

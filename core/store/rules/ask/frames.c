@@ -46,16 +46,12 @@ json_t *store_frame(struct store *store, int64_t id, int64_t token, struct error
 /* Null: the job is none of an instance. */
 static json_t *frame_of_job(struct store *store, int64_t job, struct error *error) {
     int64_t instance = 0, token = 0;
-    struct row *row = db_query(&store->db, error,
+    enum answer step = db_read(&store->db, error,
                                "SELECT instance_id, execution FROM job WHERE id=?1"
                                " AND instance_id IS NOT NULL",
-                               "i", job);
-    enum answer step = db_step(&store->db, row, error);
+                               "ii<i", &instance, &token, job);
     if (step != YES)
         return step == NO ? json_null() : NULL;
-    instance = row_int(row, 0);
-    token = row_int(row, 1);
-    row_done(row);
     json_t *frame = store_frame(store, instance, token, error);
     return json_kept(frame, json_put(frame, "token", json_integer(token)));
 }

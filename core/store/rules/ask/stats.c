@@ -245,19 +245,11 @@ static bool stats_census(struct store *store, json_t *stats, time_ms now, struct
 /* The oldest ready job of the next (stream, rank) behind this one. */
 static enum answer stats_level(struct store *store, int64_t *stream, int64_t *rank, int64_t *place,
                                struct error *error) {
-    struct row *row = db_query(&store->db, error,
-                               "SELECT stream, rank, place FROM ready"
-                               " WHERE (stream, rank, place, id)>(?1, ?2, ?3, ?3)"
-                               " ORDER BY stream, rank, place, id LIMIT 1",
-                               "iii", *stream, *rank, INT64_MAX);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    *stream = row_int(row, 0);
-    *rank = row_int(row, 1);
-    *place = row_int(row, 2);
-    row_done(row);
-    return YES;
+    return db_read(&store->db, error,
+                   "SELECT stream, rank, place FROM ready"
+                   " WHERE (stream, rank, place, id)>(?1, ?2, ?3, ?3)"
+                   " ORDER BY stream, rank, place, id LIMIT 1",
+                   "iii<iii", stream, rank, place, *stream, *rank, INT64_MAX);
 }
 
 /* Each level has its oldest in front: as long as there are not too many levels, few rows are read.

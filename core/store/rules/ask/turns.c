@@ -11,19 +11,18 @@ enum { SHOWN = 50 }; /* turns of an instance, by themselves */
 
 json_t *body_ask(struct store *store, int64_t id, struct error *error) {
     bool own = false;
+    int64_t turns = 0, ended = 0;
     if (!look_begin(store, &own, error))
         return NULL;
-    struct row *row = db_query(&store->db, error,
-                               "SELECT turns, ended FROM body WHERE id=?1 AND closed=0", "i", id);
-    enum answer step = db_step(&store->db, row, error);
-    json_t *found = step == NO ? json_pack("{sb}", "gone", 1) : NULL;
-    if (step == YES) {
-        found = json_pack("{sI sI}", "turns", (json_int_t)row_int(row, 0), "ended",
-                          (json_int_t)row_int(row, 1));
-        row_done(row);
-    }
+    enum answer step =
+        db_read(&store->db, error, "SELECT turns, ended FROM body WHERE id=?1 AND closed=0", "ii<i",
+                &turns, &ended, id);
     look_end(store, own);
-    return found;
+    if (step == FAILED)
+        return NULL;
+    return step == NO
+               ? json_pack("{sb}", "gone", 1)
+               : json_pack("{sI sI}", "turns", (json_int_t)turns, "ended", (json_int_t)ended);
 }
 
 json_t *body_turns_ask(struct store *store, int64_t id, int64_t below, struct error *error) {

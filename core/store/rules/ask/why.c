@@ -349,17 +349,14 @@ static enum answer why_lane(struct why *why, struct error *error) {
 /* YES: said; NO: it is not its schedule that keeps it. */
 static enum answer why_schedule(struct why *why, struct error *error) {
     char name[JOB_NAME_MAX + 1];
+    bool paused = false;
     struct rival rival;
-    struct row *row = db_query(&why->store->db, error,
+    enum answer step = db_read(&why->store->db, error,
                                "SELECT s.name, s.paused FROM cycle c JOIN schedule s"
                                " ON s.name=c.schedule WHERE c.job=?1",
-                               "i", why->row.id);
-    enum answer step = db_step(&why->store->db, row, error);
+                               "tf<i", name, sizeof name, &paused, why->row.id);
     if (step != YES)
         return step;
-    snprintf(name, sizeof name, "%s", row_text(row, 0));
-    bool paused = row_int32(row, 1) != 0;
-    row_done(row);
     if (paused)
         return json_put_text(why->answer, "schedule", name) &&
                why_say(why, "paused", "waits until its schedule \"%s\" is resumed", name);

@@ -35,17 +35,10 @@ static const json_t *fact_of(const struct looker *looker, const char *list, int6
 
 /* The job that a token waits for, and its date. */
 static enum answer job_of(struct looker *looker, int64_t token, int64_t *id, time_ms *due) {
-    struct row *row = db_query(&looker->store->db, looker->error,
-                               "SELECT id, due FROM job WHERE instance_id=?1 AND execution=?2"
-                               " ORDER BY id LIMIT 1",
-                               "ii", looker->instance, token);
-    enum answer step = db_step(&looker->store->db, row, looker->error);
-    if (step == YES) {
-        *id = row_int(row, 0);
-        *due = row_time(row, 1);
-        row_done(row);
-    }
-    return step;
+    return db_read(&looker->store->db, looker->error,
+                   "SELECT id, due FROM job WHERE instance_id=?1 AND execution=?2"
+                   " ORDER BY id LIMIT 1",
+                   "iT<ii", id, due, looker->instance, token);
 }
 
 static bool say_stuck(struct looker *looker) {

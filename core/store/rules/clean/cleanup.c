@@ -15,14 +15,11 @@
 /* ---- what the store knows of it ---- */
 
 bool chain_read(struct store *store, const char *key, struct chain *chain, struct error *error) {
+    json_t *state = NULL;
     *chain = (struct chain){.key = key};
-    struct row *row = db_query(&store->db, error, store->engine->sql->get_note, "t", key);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step == NO;
-    json_t *state = json_loads(row_text(row, 0), 0, NULL);
+    if (db_read(&store->db, error, store->engine->sql->get_note, "j<t", &state, key) == FAILED)
+        return false;
     const json_t *jobs = json_object_get(state, "jobs");
-    row_done(row);
     chain->plan = json_incref(json_object_get(state, "plan"));
     chain->parts = (int)json_array_size(jobs) % (CLEANUP_PARTS + 1);
     for (int i = 0; i < chain->parts; i++)

@@ -68,19 +68,12 @@ void store_intake_leave(struct store *store, struct store_intake *intake) {
 /* ---- steps ---- */
 
 bool intake_load(struct store *store, int64_t id, struct intake *intake, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT reached, last, removed, released FROM intake WHERE id=?1", "i", id);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step == NO && error_set(error, ERROR_CONFLICT, "what was written so far is gone");
-    *intake = (struct intake){.id = id,
-                              .reached = row_int(row, 0),
-                              .last = row_int(row, 1),
-                              .removed = row_int(row, 2),
-                              .released = row_int32(row, 3) != 0};
-    row_done(row);
-    return true;
+    *intake = (struct intake){.id = id};
+    enum answer step = db_read(
+        &store->db, error, "SELECT reached, last, removed, released FROM intake WHERE id=?1",
+        "iiif<i", &intake->reached, &intake->last, &intake->removed, &intake->released, id);
+    return step == YES ||
+           (step == NO && error_set(error, ERROR_CONFLICT, "what was written so far is gone"));
 }
 
 bool intake_reach(struct store *store, const struct intake *intake, int rows, int64_t *to,

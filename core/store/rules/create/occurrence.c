@@ -77,18 +77,12 @@ bool occurrence_left(struct store *store, const struct job_row *row, struct erro
 
 enum answer occurrence_rival(struct store *store, const char *schedule, int64_t job, time_ms now,
                              struct rival *rival, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT o.job, o.begun, o.token IS NOT NULL FROM occurrence o"
-                 " LEFT JOIN live j ON j.id=o.job LEFT JOIN locks l ON l.id=j.id"
-                 " WHERE o.schedule=?1 AND o.job<>?2"
-                 " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
-                 " AND (j.due IS NULL OR j.due<=?3))) ORDER BY 3, o.begun DESC, o.job DESC LIMIT 1",
-                 "tii", schedule, job, now);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    *rival = (struct rival){row_int(row, 0), row_int(row, 1), row_int32(row, 2) != 0};
-    row_done(row);
-    return YES;
+    return db_read(
+        &store->db, error,
+        "SELECT o.job, o.begun, o.token IS NOT NULL FROM occurrence o"
+        " LEFT JOIN live j ON j.id=o.job LEFT JOIN locks l ON l.id=j.id"
+        " WHERE o.schedule=?1 AND o.job<>?2"
+        " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
+        " AND (j.due IS NULL OR j.due<=?3))) ORDER BY 3, o.begun DESC, o.job DESC LIMIT 1",
+        "iif<tii", &rival->job, &rival->begun, &rival->ending, schedule, job, now);
 }

@@ -8,17 +8,10 @@
 
 enum answer store_folder_marked(struct store *store, const char *name, const char *mark,
                                 int64_t *id, char *hash, struct error *error) {
-    struct row *row = db_query(&store->db, error,
-                               "SELECT d.id, d.hash FROM folder_mark m JOIN deployment d"
-                               " ON d.id=m.deployment WHERE m.mark=?1 AND d.name=?2",
-                               "tt", mark, name);
-    enum answer found = db_step(&store->db, row, error);
-    if (found != YES)
-        return found;
-    *id = row_int(row, 0);
-    snprintf(hash, 65, "%s", row_text(row, 1));
-    row_done(row);
-    return YES;
+    return db_read(&store->db, error,
+                   "SELECT d.id, d.hash FROM folder_mark m JOIN deployment d"
+                   " ON d.id=m.deployment WHERE m.mark=?1 AND d.name=?2",
+                   "it<tt", id, hash, (size_t)65, mark, name);
 }
 
 /* Each machine, and each copy of a folder, has marks of its own. All go once there are too many. */
@@ -47,14 +40,9 @@ bool store_folder_mark(struct store *store, int64_t deployment, const char *mark
 
 json_t *store_models_found(struct store *store, int64_t deployment, const char *program,
                            struct error *error) {
-    struct row *row = db_query(&store->db, error,
-                               "SELECT found FROM folder_models WHERE deployment=?1 AND program=?2",
-                               "it", deployment, program);
-    if (db_step(&store->db, row, error) != YES)
-        return NULL;
-    const char *text = row_text(row, 0);
-    json_t *found = text ? json_read(text, strlen(text), "models", NULL) : NULL;
-    row_done(row);
+    json_t *found = NULL;
+    db_read(&store->db, error, "SELECT found FROM folder_models WHERE deployment=?1 AND program=?2",
+            "j<it", &found, deployment, program);
     return found;
 }
 

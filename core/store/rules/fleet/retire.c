@@ -194,21 +194,17 @@ struct retire_look {
  * comes from, so what was looked at stays free of it. */
 static bool retire_look(struct store *store, struct retire_look *look, struct error *error) {
     struct retiring *retiring = &store->retiring;
-    struct row *rows = db_query(&store->db, error,
-                                "SELECT count(*), max(id), max(CASE WHEN stream IN"
-                                " (SELECT id FROM stream WHERE deployment=?1) THEN 1 ELSE 0 END) "
-                                "FROM (SELECT id, stream FROM job WHERE id>?2"
-                                " ORDER BY id LIMIT ?3) AS j",
-                                "iin", retiring->id, retiring->job, (int)STEP_ROWS);
-    enum answer step = db_step(&store->db, rows, error);
-    if (step == YES) {
-        look->more = row_int32(rows, 0) == STEP_ROWS;
-        look->needed = row_int32(rows, 2) != 0;
-        if (row_int32(rows, 0))
-            retiring->job = row_int(rows, 1);
-    }
-    if (rows)
-        row_done(rows);
+    int64_t last = 0;
+    int count = 0;
+    enum answer step = db_read(&store->db, error,
+                               "SELECT count(*), max(id), max(CASE WHEN stream IN"
+                               " (SELECT id FROM stream WHERE deployment=?1) THEN 1 ELSE 0 END) "
+                               "FROM (SELECT id, stream FROM job WHERE id>?2"
+                               " ORDER BY id LIMIT ?3) AS j",
+                               "nif<iin", &count, &last, &look->needed, retiring->id, retiring->job,
+                               (int)STEP_ROWS);
+    look->more = count == STEP_ROWS;
+    retiring->job = count ? last : retiring->job;
     return step == YES;
 }
 

@@ -141,19 +141,11 @@ bool fair_share_promote(struct store *store, time_ms due, int64_t id, int *count
 static enum answer purge_bound(struct store *store, struct fair_share_purge *bound,
                                struct error *error) {
     const struct fair_share_purge *from = &store->fair_share_purge;
-    struct row *row = db_query(&store->db, error,
-                               "SELECT rank, tenant FROM share WHERE (rank, tenant)>(?1, ?2)"
-                               " ORDER BY rank, tenant LIMIT 1 OFFSET ?3",
-                               "itn", from->rank, from->tenant, PURGE_ROWS - 1);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    const char *tenant = row_text(row, 1);
-    bound->rank = row_int(row, 0);
-    size_t size = strlen(tenant);
-    memcpy(bound->tenant, tenant, size < sizeof bound->tenant ? size + 1 : 0);
-    row_done(row);
-    return YES;
+    return db_read(&store->db, error,
+                   "SELECT rank, tenant FROM share WHERE (rank, tenant)>(?1, ?2)"
+                   " ORDER BY rank, tenant LIMIT 1 OFFSET ?3",
+                   "it<itn", &bound->rank, bound->tenant, sizeof bound->tenant, from->rank,
+                   from->tenant, PURGE_ROWS - 1);
 }
 
 /* A tenant whose last turn is served already begins where all the others begin. */

@@ -356,17 +356,12 @@ enum answer place_hold_until(struct store *store, struct lane_want *want, struct
     static const char sql[] = PLACE_HOLD(
         "?1", "?2", "?3", "(SELECT value AS token FROM meta WHERE key='next_token') AS next",
         "token, (SELECT rev FROM instance WHERE id=?4)");
-    struct row *row = db_query(&store->db, error, sql, "iiii", want->hold.lane, want->until,
-                               want->now, want->instance);
-    enum answer held = db_step(&store->db, row, error);
+    enum answer held = db_read(&store->db, error, sql, "ii<iiii", &want->hold.token, &want->rev,
+                               want->hold.lane, want->until, want->now, want->instance);
     CRASH_POINT("lane_held");
-    if (held != YES)
-        return held;
-    want->hold.token = row_int(row, 0);
-    want->rev = row_int(row, 1);
-    row_done(row);
-    meta_token(store);
-    return YES;
+    if (held == YES)
+        meta_token(store);
+    return held;
 }
 
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
@@ -420,20 +415,12 @@ static bool lane_show(struct store *store, const struct place_key *key, struct e
  * the value itself and reads on to what is greater: it names all columns, or it would read every
  * job of (stream, rank). */
 static enum answer lane_next(struct store *store, struct place_key *key, struct error *error) {
-    struct row *row = db_query(&store->db, error,
-                               "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
-                               " AND (stream, rank, place, id)>(?2, ?3, ?4, ?4)"
-                               " ORDER BY stream, rank, place, id LIMIT 1",
-                               "iiii", key->lane, key->stream, key->rank, INT64_MAX);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    key->stream = row_int(row, 0);
-    key->rank = row_int(row, 1);
-    key->place = row_int(row, 2);
-    key->id = row_int(row, 3);
-    row_done(row);
-    return YES;
+    return db_read(&store->db, error,
+                   "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
+                   " AND (stream, rank, place, id)>(?2, ?3, ?4, ?4)"
+                   " ORDER BY stream, rank, place, id LIMIT 1",
+                   "iiii<iiii", &key->stream, &key->rank, &key->place, &key->id, key->lane,
+                   key->stream, key->rank, INT64_MAX);
 }
 
 /* Inside (stream, rank) every executor agrees which is first and may be taken: one is enough. */

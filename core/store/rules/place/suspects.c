@@ -11,17 +11,15 @@ enum { SPARED = 10000 };  /* and for which an executor is waited for after the s
 
 enum answer suspects_run(struct store *store, int64_t owner, time_ms now, struct suspect_run *run,
                          struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT s.job, s.started FROM suspect s JOIN locked l ON l.id=s.job AND"
-                 " l.token=s.token WHERE s.token IS NOT NULL AND l.owner=?1"
-                 " ORDER BY s.started DESC LIMIT 1",
-                 "i", owner);
-    enum answer found = db_step(&store->db, row, error);
+    time_ms started = 0;
+    enum answer found = db_read(&store->db, error,
+                                "SELECT s.job, s.started FROM suspect s JOIN locked l ON l.id=s.job"
+                                " AND l.token=s.token WHERE s.token IS NOT NULL AND l.owner=?1"
+                                " ORDER BY s.started DESC LIMIT 1",
+                                "ii<i", &run->job, &started, owner);
     if (found != YES)
         return found;
-    *run = (struct suspect_run){.job = row_int(row, 0), .until = row_int(row, 1) + ALONE};
-    row_done(row);
+    run->until = started + ALONE;
     return now < run->until ? YES : NO;
 }
 

@@ -28,19 +28,17 @@ enum answer instance_rev_beside(struct store *store, int64_t id, int64_t lane, i
         store->lanes_unheld = store->lanes_unheld && !*insisted;
         return instance_rev(store, id, rev, error);
     }
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT rev, EXISTS(SELECT 1 FROM lane WHERE (id=?2 AND until=?3) OR id=(~?2))"
-                 " FROM instance WHERE id=?1",
-                 "iii", id, lane, TIME_NEVER);
-    enum answer found = db_step(&store->db, row, error);
+    enum answer found =
+        db_read(&store->db, error,
+                "SELECT rev, EXISTS(SELECT 1 FROM lane WHERE (id=?2 AND until=?3) OR id=(~?2))"
+                " FROM instance WHERE id=?1",
+                "if<iii", rev, insisted, id, lane, TIME_NEVER);
     if (found != YES)
         return found;
-    *rev = change ? change->rev : row_int(row, 0);
-    *insisted = row_int(row, 1) != 0;
+    if (change)
+        *rev = change->rev;
     if (*insisted)
         store->lanes_unheld = false; /* it may be a command that has died */
-    row_done(row);
     return YES;
 }
 

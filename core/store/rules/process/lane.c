@@ -10,20 +10,14 @@
  * nothing does. */
 static enum answer lane_read(struct store *store, int64_t lane, struct lane_run *run,
                              struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT a.owner, l.id, j.activity FROM lane a LEFT JOIN locks l"
-                 " ON l.lane=a.id OR (l.token=a.token AND l.owner=a.owner) LEFT JOIN job j"
-                 " ON j.id=l.id WHERE a.id IN (?1, ?2) ORDER BY a.owner, l.token LIMIT 1",
-                 "ii", lane, ~lane);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    const char *activity = row_text(row, 2);
-    *run = (struct lane_run){.owner = row_int(row, 0), .job = row_int(row, 1), .held = true};
-    snprintf(run->activity, sizeof run->activity, "%s", activity ? activity : "");
-    row_done(row);
-    return YES;
+    enum answer step =
+        db_read(&store->db, error,
+                "SELECT a.owner, l.id, j.activity FROM lane a LEFT JOIN locks l"
+                " ON l.lane=a.id OR (l.token=a.token AND l.owner=a.owner) LEFT JOIN job j"
+                " ON j.id=l.id WHERE a.id IN (?1, ?2) ORDER BY a.owner, l.token LIMIT 1",
+                "iit<ii", &run->owner, &run->job, run->activity, sizeof run->activity, lane, ~lane);
+    run->held = step == YES;
+    return step;
 }
 
 /* A store in memory has one thread: nothing runs while a command asks. What this executor has taken
@@ -187,15 +181,9 @@ enum { EXPIRED_MAX = 1000 }; /* that go in one turn */
 
 static enum answer expired_next(struct store *store, time_ms now, struct lane_hold *hold,
                                 struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT id, token FROM lane WHERE until<=?1 AND owner=0 LIMIT 1", "i", now);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    *hold = (struct lane_hold){row_int(row, 0), row_int(row, 1)};
-    row_done(row);
-    return YES;
+    return db_read(&store->db, error,
+                   "SELECT id, token FROM lane WHERE until<=?1 AND owner=0 LIMIT 1", "ii<i",
+                   &hold->lane, &hold->token, now);
 }
 
 bool lanes_expire(struct store *store, time_ms now, bool *changed, struct error *error) {

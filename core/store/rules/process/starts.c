@@ -16,12 +16,9 @@ static const char *start_text_of(const json_t *object, const char *key) {
 }
 
 json_t *starts_kept(struct store *store, int64_t version) {
-    struct row *row = db_query(&store->db, NULL,
-                               "SELECT properties FROM process_version WHERE id=?1", "i", version);
-    if (db_step(&store->db, row, NULL) != YES)
-        return NULL;
-    json_t *kept = json_loads(row_text(row, 0), 0, NULL);
-    row_done(row);
+    json_t *kept = NULL;
+    db_read(&store->db, NULL, "SELECT properties FROM process_version WHERE id=?1", "j<i", &kept,
+            version);
     return kept;
 }
 

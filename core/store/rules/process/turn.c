@@ -99,20 +99,16 @@ struct leaver {
 
 static enum answer leaver_read(struct store *store, int64_t body, struct leaver *leaver,
                                struct error *error) {
-    struct row *row = db_query(&store->db, error,
+    char key[256];
+    enum answer step = db_read(&store->db, error,
                                "SELECT b.instance, b.token, b.activity, v.key FROM body b"
                                " JOIN process_version v ON v.id=b.version WHERE b.id=?1",
-                               "i", body);
-    enum answer step = db_step(&store->db, row, error);
+                               "iitt<i", &leaver->instance, &leaver->token, leaver->activity,
+                               sizeof leaver->activity, key, sizeof key, body);
     if (step != YES)
         return step;
-    leaver->instance = row_int(row, 0);
-    leaver->token = row_int(row, 1);
-    snprintf(leaver->activity, sizeof leaver->activity, "%s", row_text(row, 2));
-    snprintf(leaver->handler, sizeof leaver->handler, "process/%.255s/%s", row_text(row, 3),
-             leaver->activity);
+    snprintf(leaver->handler, sizeof leaver->handler, "process/%s/%s", key, leaver->activity);
     leaver->activity[strcspn(leaver->activity, "#")] = '\0';
-    row_done(row);
     return lane_of(store, leaver->instance, &leaver->lane, error);
 }
 
@@ -210,15 +206,12 @@ const struct txn_hook bodies_hook = {
 /* Orders the job that walks and clears a page of the body. */
 static bool clear_order(struct store *store, int64_t body, time_ms now, struct error *error) {
     char key[JOB_NAME_MAX + 1] = "";
-    struct row *row = db_query(&store->db, error,
+    enum answer step = db_read(&store->db, error,
                                "SELECT v.key FROM body b JOIN process_version v ON v.id=b.version"
                                " WHERE b.id=?1",
-                               "i", body);
-    enum answer step = db_step(&store->db, row, error);
+                               "t<i", key, sizeof key, body);
     if (step != YES)
         return step == NO;
-    snprintf(key, sizeof key, "%s", row_text(row, 0));
-    row_done(row);
     struct store_order order = {
         .key = key, .cause = json_pack("{ss sI}", "kind", "clear", "body", (json_int_t)body)};
     bool done =

@@ -130,18 +130,12 @@ json_t *user_tasks_ask(struct store *store, const json_t *questions, struct erro
 
 static bool assignee_of(struct store *store, int64_t id, char *before, bool *listens,
                         struct error *error) {
-    struct row *row =
-        db_query(&store->db, error, "SELECT assignee, listens FROM user_task WHERE id=?1", "i", id);
-    enum answer step = db_step(&store->db, row, error);
+    enum answer step =
+        db_read(&store->db, error, "SELECT assignee, listens FROM user_task WHERE id=?1", "tf<i",
+                before, (size_t)JOB_NAME_MAX + 1, listens, id);
     if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no task %lld", (long long)id);
-    if (step != YES)
-        return false;
-    const char *text = row_text(row, 0);
-    snprintf(before, JOB_NAME_MAX + 1, "%s", text ? text : "");
-    *listens = row_int(row, 1) != 0;
-    row_done(row);
-    return true;
+    return step == YES;
 }
 
 static bool may(struct store *store, int64_t id, const char *assignee, bool claims, char *before,

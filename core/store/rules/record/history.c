@@ -224,19 +224,15 @@ static bool history_file(struct store *store, int64_t from, int64_t to, struct e
 }
 
 bool history_unfiled(struct store *store, int64_t *count, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT (SELECT coalesce(max(seq), 0) FROM ended)"
-                 " - (SELECT coalesce(max(value), 0) FROM meta WHERE key='filed'),"
-                 " (SELECT coalesce(max(seq), 0) FROM trail)"
-                 " - (SELECT coalesce(max(value), 0) FROM meta WHERE key='trail_filed')",
-                 "");
-    if (db_step(&store->db, row, error) != YES)
-        return false;
-    int64_t ends = row_int(row, 0), steps = row_int(row, 1);
+    int64_t ends = 0, steps = 0;
+    bool done = db_read(&store->db, error,
+                        "SELECT (SELECT coalesce(max(seq), 0) FROM ended)"
+                        " - (SELECT coalesce(max(value), 0) FROM meta WHERE key='filed'),"
+                        " (SELECT coalesce(max(seq), 0) FROM trail)"
+                        " - (SELECT coalesce(max(value), 0) FROM meta WHERE key='trail_filed')",
+                        "ii<", &ends, &steps) == YES;
     *count = ends > steps ? ends : steps;
-    row_done(row);
-    return true;
+    return done;
 }
 
 bool history_skip_gap(struct store *store, const char *first_behind, int64_t *filed,
@@ -274,25 +270,19 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
 enum answer history_find(struct store *store, int64_t job, struct ended *ended,
                          struct error *error) {
     int64_t filed = 0;
+    int end = 0;
+    *ended = (struct ended){.job = job};
     if (!history_filed(store, &filed, error))
         return FAILED;
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT seq, at, attempt, outcome FROM (SELECT e.seq, e.at, e.attempt, e.outcome"
-                 " FROM ended_by_job b JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1"
-                 " UNION ALL SELECT seq, at, attempt, outcome FROM ended WHERE seq>?2 AND job=?1)"
-                 " AS e ORDER BY seq DESC LIMIT 1",
-                 "ii", job, filed);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    *ended = (struct ended){.seq = row_int(row, 0),
-                            .job = job,
-                            .at = row_int(row, 1),
-                            .attempt = row_int32(row, 2),
-                            .end = (enum history_end)row_int32(row, 3)};
-    row_done(row);
-    return YES;
+    enum answer step =
+        db_read(&store->db, error,
+                "SELECT seq, at, attempt, outcome FROM (SELECT e.seq, e.at, e.attempt, e.outcome"
+                " FROM ended_by_job b JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1"
+                " UNION ALL SELECT seq, at, attempt, outcome FROM ended WHERE seq>?2 AND job=?1)"
+                " AS e ORDER BY seq DESC LIMIT 1",
+                "iinn<ii", &ended->seq, &ended->at, &ended->attempt, &end, job, filed);
+    ended->end = (enum history_end)end;
+    return step;
 }
 
 bool history_missing(struct store *store, int64_t job, struct error *error) {

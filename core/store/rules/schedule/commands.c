@@ -17,18 +17,13 @@ struct kept {
 
 static bool kept_find(struct store *store, const char *name, struct kept *kept,
                       struct error *error) {
-    struct row *row = db_query(&store->db, error,
+    enum answer step = db_read(&store->db, error,
                                "SELECT coalesce(j.id, 0), s.paused FROM schedule s"
                                " LEFT JOIN live j ON j.id=s.job WHERE s.name=?1",
-                               "t", name);
-    enum answer step = db_step(&store->db, row, error);
+                               "if<t", &kept->job, &kept->paused, name);
     if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
-    if (step != YES)
-        return false;
-    *kept = (struct kept){row_int(row, 0), row_int32(row, 1) != 0};
-    row_done(row);
-    return true;
+    return step == YES;
 }
 
 /* What was due meanwhile meets its misfire policy when it is found. */
@@ -99,13 +94,10 @@ static bool waiting_run(struct store *store, const char *name, int64_t waits, in
 /* NO: it has dates. *spec: what is declared, without its cycle; a new reference. */
 static enum answer start_find(struct store *store, const char *name, json_t **spec,
                               struct error *error) {
-    struct row *row =
-        db_query(&store->db, error, "SELECT spec FROM schedule WHERE name=?1", "t", name);
-    enum answer step = db_step(&store->db, row, error);
+    enum answer step =
+        db_read(&store->db, error, "SELECT spec FROM schedule WHERE name=?1", "j<t", spec, name);
     if (step != YES)
         return step;
-    *spec = json_loads(row_text(row, 0), 0, NULL);
-    row_done(row);
     const char *cycle = json_string_value(json_object_get(*spec, "cycle"));
     if (cycle && strcmp(cycle, CRON_START) == 0)
         return json_object_del(*spec, "cycle"), YES;

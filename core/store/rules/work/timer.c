@@ -9,17 +9,12 @@ static bool timer_bound(struct store *store, time_ms now, int limit, int64_t las
                         struct error *error) {
     last[0] = now;
     last[1] = INT64_MAX;
-    struct row *row = db_query(&store->db, error,
+    enum answer step = db_read(&store->db, error,
                                "SELECT due, id FROM timer WHERE due<=?1 ORDER BY due, id"
                                " LIMIT 1 OFFSET ?2",
-                               "in", now, limit - 1);
-    enum answer step = db_step(&store->db, row, error);
-    if (step == YES) {
-        last[0] = row_int(row, 0);
-        last[1] = row_int(row, 1);
+                               "ii<in", &last[0], &last[1], now, limit - 1);
+    if (step == YES)
         care_touch(store, last[1]);
-        row_done(row);
-    }
     return step != FAILED;
 }
 
@@ -59,24 +54,19 @@ bool work_promote(struct store *store, time_ms now, int limit, int *count, struc
     " JOIN timer t ON t.due=j.due AND t.id=j.id"
 
 bool work_retries_wait(struct store *store, struct store_retries *waiting, struct error *error) {
-    *waiting = (struct store_retries){.first = TIME_NEVER};
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT count(*), min(l.due), (SELECT count(*) FROM " RETRIES_NEAR ")"
-                 " FROM (SELECT due, id FROM " RETRIES_NEAR " UNION SELECT t.due, t.id"
-                 " FROM " RETRIES_FAILED " UNION SELECT t.due, t.id FROM " RETRIES_MET ") AS l"
-                 " JOIN job j ON j.id=l.id WHERE j.attempt>1"
-                 " OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)",
-                 "n", STORE_RETRIES_LOOKED);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return false;
-    waiting->count = row_int(row, 0);
-    if (waiting->count)
-        waiting->first = row_int(row, 1);
-    waiting->more = row_int(row, 2) == STORE_RETRIES_LOOKED;
-    row_done(row);
-    return true;
+    int looked = 0;
+    bool done =
+        db_read(&store->db, error,
+                "SELECT count(*), min(l.due), (SELECT count(*) FROM " RETRIES_NEAR ")"
+                " FROM (SELECT due, id FROM " RETRIES_NEAR " UNION SELECT t.due, t.id"
+                " FROM " RETRIES_FAILED " UNION SELECT t.due, t.id FROM " RETRIES_MET
+                ") AS l JOIN job j ON j.id=l.id WHERE j.attempt>1"
+                " OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)",
+                "iin<n", &waiting->count, &waiting->first, &looked, STORE_RETRIES_LOOKED) == YES;
+    if (!done || !waiting->count)
+        *waiting = (struct store_retries){.first = TIME_NEVER};
+    waiting->more = looked == STORE_RETRIES_LOOKED;
+    return done;
 }
 
 bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error) {

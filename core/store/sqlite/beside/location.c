@@ -18,15 +18,8 @@ struct known {
 
 /* YES: it is known. */
 static enum answer known_read(struct store *store, struct known *known, struct error *error) {
-    struct row *row = db_query(&store->db, error, "SELECT device, inode, path FROM location", "");
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    known->device = row_int(row, 0);
-    known->inode = row_int(row, 1);
-    snprintf(known->path, sizeof known->path, "%s", row_text(row, 2));
-    row_done(row);
-    return YES;
+    return db_read(&store->db, error, "SELECT device, inode, path FROM location", "iit<",
+                   &known->device, &known->inode, known->path, sizeof known->path);
 }
 
 static bool known_is(const struct known *known, const struct stat *file) {

@@ -9,8 +9,9 @@ end
 -- Each call that asks the database or runs a statement in it, with its arguments.
 local function calls(text)
   local list = {}
+  local asks = { db_run = true, db_query = true, db_value = true, db_read = true }
   for name, arguments in text:gmatch("(db_%a+)(%b())") do
-    if name == "db_run" or name == "db_query" or name == "db_value" then
+    if asks[name] then
       list[#list + 1] = arguments
     end
   end
