@@ -1,6 +1,5 @@
 #include "cli/wait/executor.h"
 #include "base/json.h"
-#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/operate.h"
 #include "cli/setup.h"

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_later.h"
-#include "engine/process/process_question.h"
 #include "engine/process/process_walk.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* act.c - what an operator does to jobs, by ids or by filters (rules §11). */
 #include "cli/command.h"
 #include "cli/confirm.h"
-#include "cli/list.h"
 #include "cli/operate.h"
 
 static const struct flag act_flags[] = {COMMAND_FLAGS, FILTERS_OF(ASK_JOBS), {0}};

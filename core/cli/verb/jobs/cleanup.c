@@ -1,5 +1,4 @@
 /* cleanup.c - what an operator does to the history (rules §18). */
-#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/operate.h"
 #include "cli/setup.h"

@@ -3,7 +3,6 @@
 #include "cli/operate.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "cli/shown/table.h"
 #include <string.h>
 
 static const struct flag list_flags[] = {

@@ -1,7 +1,6 @@
 #include "cli/list.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "cli/shown/table.h"
 #include "run/stepper.h"
 #include <stdio.h>
 #include <stdlib.h>

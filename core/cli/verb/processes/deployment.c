@@ -2,7 +2,6 @@
 #include "cli/list.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "cli/shown/table.h"
 #include <string.h>
 
 static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};

@@ -2,7 +2,6 @@
  * script folder, and is written when the verb ends; without the folder a job does it. */
 #include "base/json.h"
 #include "cli/command.h"
-#include "cli/setup.h"
 #include "cli/shown/output.h"
 #include "cli/verb/processes/process_act.h"
 #include "cli/verb/processes/process_from.h"

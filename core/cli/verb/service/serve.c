@@ -3,7 +3,6 @@
 #include "base/reactor.h"
 #include "base/thread.h"
 #include "cli/setup.h"
-#include "cli/shown/output.h"
 #include "cli/verb/service/logging.h"
 #include "cli/verb/service/manager.h"
 #include "cli/verb/service/network.h"

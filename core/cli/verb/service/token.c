@@ -1,10 +1,8 @@
 /* token.c - tokens of callers over HTTP. */
 #include "engine/command/token.h"
-#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/setup.h"
 #include "cli/shown/output.h"
-#include "cli/verbs.h"
 #include <string.h>
 
 static const struct listing listing = {ASK_TOKENS, "tokens"};

@@ -1,5 +1,4 @@
 /* statements.c - what the rules ask in PostgreSQL's own words, mostly for JSON. */
-#include "job/hook.h"
 #include "store/postgres/db/connection.h"
 #include "store/rules/ground/row.h"
 

@@ -1,7 +1,6 @@
 /* standing.c - where the instances of a process stand, counted by activity. */
 #include "base/json.h"
 #include "store/rules/ask/processes.h"
-#include "store/rules/ground/kinds.h"
 #include "store/rules/record/frame.h"
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* verify.c - is the store whole, and is every job in exactly one place? */
 #include "store/rules/process/verify.h"
 #include "base/json.h"
-#include "store/rules/create/intake.h"
 #include "store/rules/ground/state.h"
 #include "store/rules/place/places.h"
 #include "store/rules/process/stuck_instance.h"

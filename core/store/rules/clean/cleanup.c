@@ -7,7 +7,6 @@
 #include "store/rules/clean/clean.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/record/operation.h"
-#include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "store/token.h"
 #include "store/rules/ground/kinds.h"
-#include "store/rules/ground/query.h"
 #include "store/rules/record/operation.h"
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 #include "store/rules/process/large_value.h"
 #include "base/json.h"
-#include "store/rules/ground/query.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "store/rules/ground/defined.h"
 #include "store/rules/ground/row.h"
-#include "store/rules/process/lane.h"
 #include "store/rules/process/order.h"
 #include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/turn.h"

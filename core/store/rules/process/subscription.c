@@ -3,7 +3,6 @@
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/query.h"
 #include "store/rules/process/signal_ahead.h"
-#include "store/rules/process/turn.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "store/rules/ground/engine.h"
 #include "store/rules/ground/frames.h"
 #include "store/rules/ground/unit_ahead.h"
-#include "store/rules/job/job_commands.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/large_value.h"
 #include "store/rules/process/order.h"

@@ -6,7 +6,6 @@
 #include "store/backup.h"
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/file.h"
-#include "store/sqlite/turn/gate.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -6,7 +6,6 @@
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/db/file.h"
 #include "store/sqlite/life/backup.h"
-#include "store/sqlite/turn/gate.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

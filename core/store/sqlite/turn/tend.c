@@ -1,7 +1,6 @@
 /* tend.c - what SQLite does for itself when there is time. */
 #include "store/rules/record/history.h"
 #include "store/sqlite/db/connection.h"
-#include "store/sqlite/turn/gate.h"
 
 void sqlite_set_clock(struct store *store, struct clock *clock) {
     (void)store, (void)clock; /* every process on this file has the system's */
