@@ -184,11 +184,8 @@ void setup_clear(struct cli *cli) {
 
 json_t *setup_ask(struct cli *cli, const struct flags *flags, enum ask_kind kind, json_t *question,
                   struct error *error) {
-    struct engine *engine = question ? setup_reader(cli, flags, error) : NULL;
-    json_t *answer = engine ? engine_ask(engine, kind, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *answer = engine_ask_of(engine, kind, question, error);
     engine_close(engine);
-    json_decref(question);
     return answer;
 }

@@ -10,6 +10,19 @@ json_t *engine_ask(struct engine *engine, enum ask_kind kind, const json_t *ques
     return answer;
 }
 
+json_t *engine_ask_of(struct engine *engine, enum ask_kind kind, json_t *question,
+                      struct error *error) {
+    json_t *answer = engine && question ? engine_ask(engine, kind, question, error) : NULL;
+    if (engine && !question)
+        error_no_memory(error);
+    json_decref(question);
+    return answer;
+}
+
+json_t *engine_ask_id(struct engine *engine, enum ask_kind kind, int64_t id, struct error *error) {
+    return engine_ask_of(engine, kind, json_pack("{sI}", "id", (json_int_t)id), error);
+}
+
 const char *engine_ask_warning(struct engine *engine) {
     return store_passed_over(engine->store) ? STORE_PASSED_OVER : NULL;
 }

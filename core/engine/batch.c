@@ -182,11 +182,7 @@ static json_t *rows_ask(struct engine *engine, enum ask_kind of, const json_t *q
                         int limit, struct error *error) {
     json_t *question = json_pack("{sO sI si sb}", "filters", query, "after", (json_int_t)after,
                                  "limit", limit, "ids", 1);
-    json_t *rows = question ? engine_ask(engine, of, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
-    json_decref(question);
-    return rows;
+    return engine_ask_of(engine, of, question, error);
 }
 
 static bool find_rows(struct engine *engine, int64_t id, enum ask_kind of, const json_t *query,

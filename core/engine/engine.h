@@ -103,6 +103,11 @@ bool engine_idle(const struct engine *engine, struct error *error);
  * every face. Times in it become instants. A new reference; NULL: error. */
 json_t *engine_ask(struct engine *engine, enum ask_kind kind, const json_t *question,
                    struct error *error);
+/* The same, takes the question over. NULL, without an error, also where there is no engine. */
+json_t *engine_ask_of(struct engine *engine, enum ask_kind kind, json_t *question,
+                      struct error *error);
+/* The same about the thing with this id. */
+json_t *engine_ask_id(struct engine *engine, enum ask_kind kind, int64_t id, struct error *error);
 /* Says which rows the questions since the last call have left out; NULL: none. */
 const char *engine_ask_warning(struct engine *engine);
 /* The kind's name, and the columns of its rows. */

@@ -27,13 +27,6 @@ static bool is_state(const json_t *batch, const char *state) {
     return is && strcmp(is, state) == 0;
 }
 
-json_t *batch_ask(struct engine *engine, int64_t id, struct error *error) {
-    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *batch = question ? engine_ask(engine, ASK_BATCH, question, error) : NULL;
-    json_decref(question);
-    return batch;
-}
-
 /* ---- who runs it ---- */
 
 /* -1: error */
@@ -107,7 +100,7 @@ static bool has_ended(const json_t *batch) {
 
 /* 1 it is over, 0 not, -1 error. */
 static int look(struct watch *watch, bool *failed, struct error *error) {
-    json_t *batch = batch_ask(watch->engine, watch->id, error);
+    json_t *batch = engine_ask_id(watch->engine, ASK_BATCH, watch->id, error);
     if (!batch)
         return -1;
     if (watch->bar)

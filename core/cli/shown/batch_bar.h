@@ -4,9 +4,6 @@
 
 #include "engine/engine.h"
 
-/* One; NULL: error. */
-json_t *batch_ask(struct engine *engine, int64_t id, struct error *error);
-
 /* Says on standard error that it waits if no executor runs. */
 void batch_note(struct engine *engine, int64_t id);
 

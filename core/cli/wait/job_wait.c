@@ -74,7 +74,7 @@ static json_t *states(const struct wait *wait, struct error *error) {
     json_t *question =
         json_pack("{s{sO},si}", "filters", "id", wait->pending, "limit", (int)IDS_MAX);
     json_t *found = json_object(), *job;
-    json_t *jobs = question && found ? engine_ask(wait->engine, ASK_JOBS, question, error) : NULL;
+    json_t *jobs = engine_ask_of(wait->engine, ASK_JOBS, question, error);
     size_t i;
     json_array_foreach(jobs, i, job) {
         char key[24];
@@ -82,11 +82,8 @@ static json_t *states(const struct wait *wait, struct error *error) {
                  (long long)json_integer_value(json_object_get(job, "id")));
         json_object_set(found, key, json_object_get(job, "state"));
     }
-    json_decref(question);
-    if (!jobs)
-        return json_kept(found, false);
     json_decref(jobs);
-    return found;
+    return json_kept(found, jobs);
 }
 
 static bool lives(const json_t *states, int64_t id) {
@@ -98,9 +95,7 @@ static bool lives(const json_t *states, int64_t id) {
 
 /* What became of it, as `job why` tells it. NULL: error. */
 static json_t *ending(const struct wait *wait, int64_t id, struct error *error) {
-    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *answer = engine_ask(wait->engine, ASK_WHY, question, error);
-    json_decref(question);
+    json_t *answer = engine_ask_id(wait->engine, ASK_WHY, id, error);
     if (!answer && wait->looked && error->code == ERROR_NOT_FOUND)
         error_set(error, ERROR_FAILED,
                   "job %lld is gone, and the store keeps no history of it (setting history:"
@@ -174,9 +169,8 @@ static json_t *result_of(struct engine *engine, int64_t id) {
     struct error ignored = {0};
     json_t *question = json_pack("{s{sI ss} si}", "filters", "job", (json_int_t)id, "outcome",
                                  "successful", "limit", 1);
-    json_t *rows = question ? engine_ask(engine, ASK_LOG, question, &ignored) : NULL;
+    json_t *rows = engine_ask_of(engine, ASK_LOG, question, &ignored);
     json_t *result = json_incref(json_object_get(json_array_get(rows, 0), "result"));
-    json_decref(question);
     json_decref(rows);
     return result;
 }

@@ -53,9 +53,8 @@ static bool instances_run(struct cli *cli, const struct flags *flags, struct err
 }
 
 /* What the instance waits for, a line for each place; "" if no token stands in it. */
-static bool places_say(struct engine *engine, const json_t *question, struct text *lines,
-                       struct error *error) {
-    json_t *answer = engine_ask(engine, ASK_WHY_INSTANCE, question, error), *row;
+static bool places_say(struct engine *engine, int64_t id, struct text *lines, struct error *error) {
+    json_t *answer = engine_ask_id(engine, ASK_WHY_INSTANCE, id, error), *row;
     size_t i;
     text_append(lines, "", 0);
     json_array_foreach(json_object_get(answer, "why"), i, row) {
@@ -67,13 +66,12 @@ static bool places_say(struct engine *engine, const json_t *question, struct tex
 }
 
 /* For people: in the place of tokens with their numbers. */
-static bool places_put(struct engine *engine, const json_t *question, json_t *instance,
-                       struct error *error) {
+static bool places_put(struct engine *engine, int64_t id, json_t *instance, struct error *error) {
     struct text lines = {0};
     if (json_array_size(json_object_get(instance, "at")) == 0)
         return true;
     bool fine =
-        places_say(engine, question, &lines, error) &&
+        places_say(engine, id, &lines, error) &&
         (json_put_text(instance, "at", lines.size ? lines.data : NULL) || error_no_memory(error));
     text_clear(&lines);
     return fine;
@@ -84,11 +82,9 @@ static bool instance_show_run(struct cli *cli, const struct flags *flags, struct
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
     struct engine *engine = setup_reader(cli, flags, error);
-    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *instance = engine ? engine_ask(engine, ASK_INSTANCE, question, error) : NULL;
-    bool fine = instance && (cli->json || places_put(engine, question, instance, error));
+    json_t *instance = engine_ask_id(engine, ASK_INSTANCE, id, error);
+    bool fine = instance && (cli->json || places_put(engine, id, instance, error));
     engine_close(engine);
-    json_decref(question);
     return output_object(cli->json, json_kept(instance, fine), error);
 }
 

@@ -63,10 +63,8 @@ static enum answer task_listens(struct engine *engine, const json_t *command, st
         return FAILED;
     if (read.target != TARGET_TASK)
         return NO;
-    json_t *question = json_pack("{sI}", "id", (json_int_t)read.task);
-    json_t *task = question ? engine_ask(engine, ASK_TASK, question, error) : NULL;
+    json_t *task = engine_ask_id(engine, ASK_TASK, read.task, error);
     enum answer listens = json_is_true(json_object_get(task, "listens")) ? YES : NO;
-    json_decref(question);
     json_decref(task);
     return task ? listens : FAILED;
 }

@@ -7,10 +7,7 @@
 static bool take_version(struct process_cause *cause, struct engine *engine, json_t *question,
                          const char *member, struct error *error) {
     char name[JOB_NAME_MAX + 32], named[32];
-    json_t *row = question ? engine_ask(engine, ASK_VERSION, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
-    json_decref(question);
+    json_t *row = engine_ask_of(engine, ASK_VERSION, question, error);
     if (!row)
         return false;
     snprintf(name, sizeof name, "%s:%lld", json_text(row, "key"),

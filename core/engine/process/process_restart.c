@@ -2,16 +2,6 @@
 #include "base/json.h"
 #include <string.h>
 
-/* Asks for one thing; takes the question over. NULL: error. */
-static json_t *ask(struct engine *engine, enum ask_kind kind, json_t *question,
-                   struct error *error) {
-    json_t *answer = question ? engine_ask(engine, kind, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
-    json_decref(question);
-    return answer;
-}
-
 static bool is_true(const json_t *command, const char *name) {
     return json_is_true(json_object_get(command, name));
 }
@@ -38,9 +28,9 @@ static json_t *values_of(const json_t *events) {
 
 /* NULL: error; a trail that was not kept, or not in full, does not know them. */
 static json_t *initial_values(struct engine *engine, int64_t id, struct error *error) {
-    json_t *rows =
-        ask(engine, ASK_TRAIL,
-            json_pack("{s{sI} si}", "filters", "instance", (json_int_t)id, "limit", 1), error);
+    json_t *rows = engine_ask_of(
+        engine, ASK_TRAIL,
+        json_pack("{s{sI} si}", "filters", "instance", (json_int_t)id, "limit", 1), error);
     const json_t *events = json_object_get(json_array_get(rows, 0), "events");
     json_t *values = events ? values_of(events) : NULL;
     if (rows && !values)
@@ -71,10 +61,10 @@ static bool find_version(struct engine *engine, const json_t *row, const json_t 
     *version = json_int(row, "version_id");
     if (!into)
         return true;
-    json_t *found = ask(engine, ASK_VERSION,
-                        json_pack("{ss sI sb}", "key", json_text(row, "process"), "number",
-                                  (json_int_t)into, "text", 0),
-                        error);
+    json_t *found = engine_ask_of(engine, ASK_VERSION,
+                                  json_pack("{ss sI sb}", "key", json_text(row, "process"),
+                                            "number", (json_int_t)into, "text", 0),
+                                  error);
     *version = json_int(found, "id");
     json_decref(found);
     return *version != 0;
@@ -120,7 +110,8 @@ static bool put_variables(struct process_cause *cause, struct engine *engine, co
 bool process_restart_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                           int64_t *version, struct error *error) {
     int64_t id = json_int(command, "instance");
-    json_t *row = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
+    json_t *row =
+        engine_ask_of(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
     bool done =
         row && fits(row, id, command, error) && find_version(engine, row, command, version, error);
     if (done)

@@ -77,8 +77,7 @@ static bool failures_page(struct engine *engine, const json_t *filters, int64_t 
     size_t i;
     json_t *question =
         json_pack("{sO,sI,si}", "filters", filters, "after", (json_int_t)*after, "limit", PAGE);
-    json_t *job, *jobs = question ? engine_ask(engine, ASK_JOBS, question, error) : NULL;
-    json_decref(question);
+    json_t *job, *jobs = engine_ask_of(engine, ASK_JOBS, question, error);
     if (!jobs)
         return false;
     bool fine = true;
@@ -120,7 +119,7 @@ static bool failed_run(struct cli *cli, const struct flags *flags, struct error 
     if (id_read(flags, &id, error) &&
         flags_integer(flags, "--limit", 1, FAILURES_MAX, &limit, error) &&
         (engine = setup_reader(cli, flags, error)))
-        batch = batch_ask(engine, id, error);
+        batch = engine_ask_id(engine, ASK_BATCH, id, error);
     if (batch)
         rows = batch_failures(engine, batch, (size_t)limit, error);
     json_decref(batch);
@@ -147,7 +146,7 @@ static bool failures_print(const json_t *failures, int64_t batch, struct error *
 
 static bool batch_print(const struct cli *cli, struct engine *engine, int64_t id,
                         struct error *error) {
-    json_t *batch = batch_ask(engine, id, error);
+    json_t *batch = engine_ask_id(engine, ASK_BATCH, id, error);
     json_t *failures = batch ? batch_failures(engine, batch, FAILURES_SHOWN, error) : NULL;
     bool fine = failures != NULL;
     if (fine && cli->json) {

@@ -232,7 +232,7 @@ static bool found_add(struct making *making, struct error *error) {
 
 static bool answer(const struct cli *cli, struct engine *engine, int64_t id, struct error *error) {
     if (cli->json) {
-        json_t *batch = batch_ask(engine, id, error);
+        json_t *batch = engine_ask_id(engine, ASK_BATCH, id, error);
         return batch && output_json(batch, error);
     }
     output_add("%lld\n", (long long)id);

@@ -6,17 +6,14 @@
 
 /* The row of the job, or the newest entry that the log has of it. NULL: error. */
 static json_t *original_find(struct engine *engine, int64_t id, struct error *error) {
-    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *past = json_pack("{s{sI},si}", "filters", "job", (json_int_t)id, "limit", 1);
-    json_t *found = engine_ask(engine, ASK_JOB, question, error), *entries = NULL;
+    json_t *found = engine_ask_id(engine, ASK_JOB, id, error);
     struct error none = {0};
-    if (!found && error->code == ERROR_NOT_FOUND)
-        entries = engine_ask(engine, ASK_LOG, past, &none);
-    if (json_array_size(entries) > 0)
-        found = json_incref(json_array_get(entries, 0));
+    if (found || error->code != ERROR_NOT_FOUND)
+        return found;
+    json_t *past = json_pack("{s{sI},si}", "filters", "job", (json_int_t)id, "limit", 1);
+    json_t *entries = engine_ask_of(engine, ASK_LOG, past, &none);
+    found = json_incref(json_array_get(entries, 0));
     json_decref(entries);
-    json_decref(past);
-    json_decref(question);
     return found;
 }
 

@@ -40,12 +40,7 @@ static json_t *job_read(struct cli *cli, const struct flags *flags, int64_t *id,
                         struct error *error) {
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, id, error))
         return NULL;
-    struct engine *engine = setup_reader(cli, flags, error);
-    json_t *question = json_pack("{sI}", "id", (json_int_t)*id);
-    json_t *job = engine ? engine_ask(engine, ASK_JOB, question, error) : NULL;
-    json_decref(question);
-    engine_close(engine);
-    return job;
+    return setup_ask(cli, flags, ASK_JOB, json_pack("{sI}", "id", (json_int_t)*id), error);
 }
 
 static bool job_show_run(struct cli *cli, const struct flags *flags, struct error *error) {

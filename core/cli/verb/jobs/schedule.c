@@ -104,27 +104,17 @@ static json_t *runs_question(const char *name) {
                      "limit", RUNS_SHOWN);
 }
 
-/* Takes the question over. */
-static json_t *show_ask(struct engine *engine, enum ask_kind kind, json_t *question,
-                        struct error *error) {
-    json_t *rows = question ? engine_ask(engine, kind, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
-    json_decref(question);
-    return rows;
-}
-
 /* The schedule with its `runs`, the newest first, and the `dates` to come. A new reference. */
 static json_t *show_read(struct engine *engine, const char *name, int64_t count,
                          struct error *error) {
-    json_t *rows = show_ask(engine, ASK_SCHEDULES, json_pack("{ss}", "name", name), error);
+    json_t *rows = engine_ask_of(engine, ASK_SCHEDULES, json_pack("{ss}", "name", name), error);
     json_t *schedule = json_incref(json_array_get(rows, 0));
     json_decref(rows);
     if (!schedule)
         return NULL;
-    json_t *runs = show_ask(engine, ASK_LOG, runs_question(name), error);
-    json_t *dates = show_ask(engine, ASK_DATES,
-                             json_pack("{ss,sI}", "name", name, "count", (json_int_t)count), error);
+    json_t *runs = engine_ask_of(engine, ASK_LOG, runs_question(name), error);
+    json_t *dates = engine_ask_of(
+        engine, ASK_DATES, json_pack("{ss,sI}", "name", name, "count", (json_int_t)count), error);
     bool fine = runs && dates && json_object_set(schedule, "runs", runs) == 0 &&
                 json_object_set(schedule, "dates", dates) == 0;
     json_decref(runs);

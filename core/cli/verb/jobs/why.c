@@ -18,9 +18,7 @@ static bool why_run(struct cli *cli, const struct flags *flags, struct error *er
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
     struct engine *engine = setup_reader(cli, flags, error);
-    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
-    json_t *answer = engine ? engine_ask(engine, ASK_WHY, question, error) : NULL;
-    json_decref(question);
+    json_t *answer = engine_ask_id(engine, ASK_WHY, id, error);
     const char *state = json_string_value(json_object_get(answer, "state"));
     if (state && strcmp(state, "ended") != 0)
         executors_none_say(cli, engine);

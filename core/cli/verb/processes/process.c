@@ -176,9 +176,7 @@ static json_t *standing(struct cli *cli, const char *key, struct error *error) {
     struct error reason = {0};
     struct engine *engine = setup_open(cli, STORE_READ, false, &reason);
     json_t *question = json_pack("{ss}", "name", key);
-    json_t *answer =
-        engine && question ? engine_ask(engine, ASK_STANDING, question, &reason) : NULL;
-    json_decref(question);
+    json_t *answer = engine_ask_of(engine, ASK_STANDING, question, &reason);
     engine_close(engine);
     if (!answer && reason.code == ERROR_NOT_FOUND)
         return json_null();

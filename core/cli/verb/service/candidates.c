@@ -402,7 +402,7 @@ static void rows_offer(const struct typed *typed, struct engine *engine,
     json_t *question = paged ? json_pack("{si}", "limit", (int)ROWS_SHOWN) : json_object();
     if (number && paged)
         json_object_update_new(question, json_pack("{ss sb}", "sort", "id", "descending", 1));
-    json_t *rows = engine_ask(engine, source->kind, question, &ignored), *row;
+    json_t *rows = engine_ask_of(engine, source->kind, question, &ignored), *row;
     size_t i;
     if (strcmp(source->column, "candidates") == 0)
         rows = candidates_apart(rows);
@@ -411,7 +411,6 @@ static void rows_offer(const struct typed *typed, struct engine *engine,
             row_offer(typed, folder, source, row);
     }
     json_decref(rows);
-    json_decref(question);
 }
 
 static void time_is_up(int signal) {

@@ -61,11 +61,7 @@ static json_t *newest(struct engine *engine, enum ask_kind kind, const char *sor
                                  sort != NULL, "filters");
     if (question && kind == ASK_INCIDENTS)
         json_object_set_new(json_object_get(question, "filters"), "open", json_true());
-    json_t *rows = question ? engine_ask(engine, kind, question, error) : NULL;
-    if (!question)
-        error_no_memory(error);
-    json_decref(question);
-    return rows;
+    return engine_ask_of(engine, kind, question, error);
 }
 
 static void look(struct top *top, struct question *question) {
@@ -95,12 +91,10 @@ static void retry(struct top *top, struct question *question) {
 }
 
 static void why(struct top *top, struct question *question) {
-    json_t *asked = json_pack("{sI}", "id", (json_int_t)question->job);
-    json_t *answer = engine_ask(top->engine, ASK_WHY, asked, &question->error);
+    json_t *answer = engine_ask_id(top->engine, ASK_WHY, question->job, &question->error);
     const char *text = json_text(answer, "text");
     question->text = text ? strdup(text) : NULL;
     json_decref(answer);
-    json_decref(asked);
 }
 
 /* The errand. */
