@@ -248,6 +248,7 @@ local function move_all(self, unit)
       if to then
         row.token, row.activity, row.version, row.moving = to.to, to.activity, to.version, nil
         row.handler = kind == "jobs" and to.handler or row.handler
+        row.listens = kind == "tasks" and to.listens == 1 and 1 or nil
       end
     end
   end

@@ -84,10 +84,13 @@ describe("a migration", function()
   end
 
   it("takes a task along, and its row", function()
-    start(plain({ a = heard "user" }, "s -> a -> e"), plain({ b = heard "user" }, "s -> b -> e"))
+    local hears = heard("user", { listeners = { update = { note "update" } } })
+    start(plain({ a = heard "user" }, "s -> a -> e"), plain({ b = hears }, "s -> b -> e"))
     migrate "a=b"
     assert.equal("b", d:at(id))
-    assert.same({ "b", 2 }, { d.tasks[1].activity, d.instances[id].version })
+    assert.same({ "b", 2, 1 }, { d.tasks[1].activity, d.instances[id].version, d.tasks[1].listens })
+    migrate("b=a", { source = 2, target = 1 })
+    assert.is_nil(d.tasks[1].listens)
     assert.same({}, calls)
   end)
 
@@ -121,14 +124,17 @@ describe("a migration", function()
   it("makes the scopes between, and gives the token a younger number", function()
     start(plain({ a = "user" }, "s -> a -> e"), graphs.make("p", {
       sub = heard("subprocess", { input = { { name = "i", value = 5 } } }),
-      s2 = inside("sub", "start"), a = inside("sub", "user"), e2 = inside("sub", "end"),
-      t = boundary("sub", timer()) }, { "s -> sub -> e", "s2 -> a -> e2", "t -> e" }))
+      s2 = inside("sub", "start"), e2 = inside("sub", "end"), t = boundary("sub", timer()),
+      deep = inside("sub", "subprocess", { listeners = { start = { note "start" } } }),
+      s3 = inside("deep", "start"), a = inside("deep", "user"), e3 = inside("deep", "end") },
+      { "s -> sub -> e", "s2 -> deep -> e2", "s3 -> a -> e3", "t -> e" }))
     migrate "a=a"
-    assert.same({ "start sub start" }, calls)
+    assert.same({ "start sub start", "start deep start" }, calls)
     local frame = d:frame(id)
     assert.same({ i = 5 }, frame.scopes[2][4])
+    assert.equal(frame.scopes[2][1], frame.scopes[3][2])
     for _, token in ipairs(frame.tokens) do
-      assert.equal(frame.scopes[2][1], token[2])
+      assert.equal(frame.scopes[token[3] == "a" and 3 or 2][1], token[2])
     end
     assert.equal(1, #d.jobs)
     d:command { kind = "complete", instance = id, token = d.tasks[1].token }
@@ -170,6 +176,38 @@ describe("a migration", function()
     assert.same({ 1, "other" }, { #d.subscriptions, d.subscriptions[1].name })
   end)
 
+  it("looks at a condition with the next change, by the new one if the plan says so", function()
+    local function guarded(when)
+      return graphs.make("p", { a = "user", b = "user", c = when and boundary("a",
+        { kind = "conditional", when = when }) },
+        { "s -> a -> e", when and "c -> b -> e" or "b -> e" })
+    end
+    local first = guarded()
+    for _, words in ipairs { "a=a", "a=a c=c!" } do
+      start(first, guarded "${x > 1}", { x = 2 })
+      migrate(words)
+      assert.equal("a", d:at(id))
+      d:command { kind = "set", instance = id, variables = { x = 2 } }
+      assert.equal("b", d:at(id))
+      first = guarded "${x > 2}"
+    end
+  end)
+
+  it("begins the wait of an event sub-process anew whose scope goes", function()
+    local function with(scope)
+      return { a = { kind = "user", scope = scope }, s2 = scope and inside(scope, "start"),
+        e2 = scope and inside(scope, "end"), sub = scope and "subprocess",
+        ev = { kind = "event_subprocess", scope = scope },
+        s3 = { kind = "start", scope = "ev", event = timer() }, e3 = inside("ev", "end") }
+    end
+    start(graphs.make("p", with "sub", { "s -> sub -> e", "s2 -> a -> e2", "s3 -> e3" }),
+      graphs.make("p", with(), { "s -> a -> e", "s3 -> e3" }))
+    local due = d.jobs[1].due
+    d:advance(1000)
+    migrate "a=a s3=s3"
+    assert.same({ 1, due + 1000 }, { #d.jobs, d.jobs[1].due })
+  end)
+
   it("begins the wait for an event anew if the pair says so", function()
     local function catcher(name)
       return plain({ c = { kind = "catch", event = message(name) } }, "s -> c -> e")
@@ -187,16 +225,32 @@ describe("a migration", function()
   end)
 
   it("takes a signal along with its name", function()
-    local function catcher(name)
-      return plain({ c = { kind = "catch", event = { kind = "signal", name = name } } },
-        "s -> c -> e")
+    local function catcher(event)
+      return plain({ c = { kind = "catch", event = event } }, "s -> c -> e")
     end
-    start(catcher "old", catcher "new")
-    migrate "c=c"
-    d:command { kind = "signal", name = "new" }
-    assert.equal("c", d:at(id))
-    d:command { kind = "signal", name = "old" }
-    assert.equal(1, #d.past)
+    local function guarded(event)
+      return graphs.make("p", { a = "user", c = boundary("a", event) }, { "s -> a -> e", "c -> e" })
+    end
+    for words, make in pairs { ["c=c"] = catcher, ["a=a c=c"] = guarded } do
+      local function named(name)
+        return make { kind = "signal", name = name }
+      end
+      start(named "old", named "new")
+      migrate(words)
+      migrate(words, { source = 2, target = 1 })
+      migrate(words)
+      d:deploy(named "third")
+      migrate(words, { source = 2, target = 3 })
+      for i, name in ipairs { "new", "third", "old" } do
+        d:command { kind = "signal", name = name }
+        assert.equal(i // 3, #d.past)
+      end
+      start(named "old", named "new")
+      migrate(words)
+      migrate(words .. "!", { source = 2, target = 2 })
+      d:command { kind = "signal", name = "new" }
+      assert.equal(1, #d.past)
+    end
   end)
 
   it("takes a job before an activity along, with what it is", function()
@@ -221,6 +275,10 @@ describe("a migration", function()
       return graphs.make("p", { a = { kind = "service", after = true }, u = "user" }, flows)
     end
     start(after { "s -> a -> u -> e" }, after { "s -> a", "a -> u -> e" })
+    migrate "a=a"
+    d:drain()
+    assert.equal("u", d:at(id))
+    start(after { "s -> a -> u -> e" }, after { "s -> a", "a -> e", "a -> u -> e" })
     migrate "a=a"
     d:drain()
     assert.equal("u", d:at(id))
@@ -253,6 +311,11 @@ describe("a migration", function()
     migrate "a#multiInstanceBody=a#multiInstanceBody a=a"
     d:drain()
     assert.equal("u v", d:at(id))
+    start(turns { "s -> a -> u -> e" }, graphs.make("p", { a = { kind = "service", after = true },
+      u = "user" }, { "s -> a -> u -> e" }))
+    migrate "a=a"
+    d:drain()
+    assert.equal("u u", d:at(id))
   end)
 
   it("takes joins along, which wait for as many as the new one", function()
@@ -281,6 +344,48 @@ describe("a migration", function()
     migrate "a=a"
     assert.equal("a a", d:at(id))
     assert.equal(1, #d:frame(id).scopes)
+    local body = d.trail[#d.trail].events[2]
+    assert.same({ "c", "a#multiInstanceBody" }, { body[1], body[3] })
+  end)
+
+  it("waits for an event beside a body once, and for a listener's timer at each turn", function()
+    local function each(more)
+      return graphs.make("p", { a = { kind = "user", multi = { count = 3, parallel = true },
+        timeouts = more and { { id = "l", timer = timer().timer, behaviour = note "l" } } },
+        t = more and boundary("a", timer()) }, { "s -> a -> e", more and "t -> e" })
+    end
+    start(each(), each(true))
+    migrate "a#multiInstanceBody=a#multiInstanceBody a=a"
+    assert.equal(1 + 3, #d.jobs)
+  end)
+
+  it("takes the job before a body or behind it along, where the new one has one there", function()
+    local function each(name, of_turn, of_body)
+      local multi = { count = 3, parallel = true }
+      for key in pairs(of_body) do
+        multi[key] = true
+      end
+      return plain({ [name] = { kind = "user", multi = multi, before = of_turn.before,
+        after = of_turn.after } }, "s -> " .. name)
+    end
+    start(each("a", {}, { before = true }), each("b", {}, { before = true }))
+    migrate "a#multiInstanceBody=b#multiInstanceBody a=b"
+    assert.same({ "process/p/b#multiInstanceBody", "b" }, { d.jobs[1].handler, d.jobs[1].activity })
+    d:drain()
+    assert.equal("b b b", d:at(id))
+    for key, text in pairs { before = "a#multiInstanceBody begins in no job",
+      after = "a#multiInstanceBody has no job behind it" } do
+      local own = { [key] = true }
+      for _, second in ipairs { each("a", own, {}), each("a", {}, own) } do
+        start(each("a", {}, own), second)
+        while d.tasks[1] do
+          d:complete "a"
+        end
+        local moves = pcall(migrate, "a#multiInstanceBody=a#multiInstanceBody a=a")
+        assert.equal(second.nodes.a.multi[key] == true, moves)
+        assert.truthy(moves or refused("a#multiInstanceBody=a#multiInstanceBody a=a"):find(text))
+      end
+    end
   end)
 
   it("takes turns along that are only a range", function()
@@ -313,6 +418,14 @@ describe("a migration", function()
     migrate "b=b cb=cb"
     d:command { kind = "complete", instance = id, token = d.tasks[1].token }
     assert.same({ "u2" }, calls)
+    start(undone "u1", graphs.make("p", { sub = "subprocess", s2 = inside("sub", "start"),
+      a = inside("sub", "user"), e2 = inside("sub", "end"), b = "user", cb = { kind = "boundary",
+        attached = "a", scope = "sub", handler = "u1", event = { kind = "compensation" } },
+      u1 = inside("sub", "service", { compensates = true }) },
+      { "s -> sub -> b -> e", "s2 -> a -> e2" }))
+    d:command { kind = "complete", instance = id, token = d.tasks[1].token }
+    migrate "b=b cb=cb"
+    assert.equal(1, #d:frame(id).scopes)
   end)
 
   it("wants a pair for the compensation event of a sub-process that is remembered", function()

@@ -53,13 +53,8 @@ local function choose_flow(c, token)
 end
 
 -- Ends a scope that has no pair. Its end listeners see its variables.
-local function dissolve(w, inst, c, scope)
+local function dissolve(w, inst, scope)
   w.events.unwatch(w, inst, scope)
-  for _, inner in ipairs(scope.state == "body" and frame.inside(inst.frame, scope) or {}) do
-    if inner.state == "after" and inner.at ~= scope.at then
-      choose_flow(c, inner)
-    end
-  end
   if scope.state == "body" then
     inst:tell("c", scope, scope.at)
   else
@@ -74,7 +69,7 @@ local function dissolve_all(w, inst, c)
   for i = #list, 1, -1 do
     local scope = list[i]
     if not scope.gone and scope.scope and frame.holds(scope) and not fit.target(c, scope) then
-      dissolve(w, inst, c, scope)
+      dissolve(w, inst, scope)
     end
   end
 end
@@ -131,8 +126,8 @@ end
 local function scope_for(w, inst, c, token)
   local scope, missing = token.scope, {}
   local target = sites.find(c.to, token.at)
-  for _, name in ipairs(target and token.state ~= "undo" and not frame.watches(token)
-    and sites.scopes(c.to, target) or {}) do
+  for _, name in ipairs(target and not frame.watches(token) and sites.scopes(c.to, target)
+    or {}) do
     if name == scope.at then
       break
     end
@@ -204,12 +199,10 @@ local function renew(w, inst, token)
   local step = inst.plan.steps[token.at]
   token.renew = nil
   if step.event.kind == "conditional" then -- as above
-    token.fresh = nil
+    return
   elseif step.node.kind == "receive" then
-    token.more = nil
     step.kind.enter(w, inst, token, step)
   else
-    token.more = nil
     w.events.await(w, inst, token, step, token.state)
   end
 end
@@ -283,7 +276,7 @@ end
 function move.run(w, inst, c, version)
   local outside = {}
   for _, body in ipairs(inst.frame.list) do
-    outside[#outside + 1] = not body.gone and frame.is_outside(body) and body or nil
+    outside[#outside + 1] = frame.is_outside(body) and body or nil
   end
   for _, body in ipairs(outside) do
     for _, turn in ipairs(turns.all(w, inst, body)) do

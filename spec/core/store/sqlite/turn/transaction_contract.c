@@ -3,6 +3,7 @@
 #include "../../contract.h"
 #include "store/rules/ground/kinds.h"
 #include "store/sqlite/db/connection.h"
+#include "store/sqlite/turn/gate.h"
 
 static struct store *other;
 
@@ -76,12 +77,33 @@ static void newer(struct contract *c) {
     store_close(other);
 }
 
+static int hurried(void) {
+    return 2;
+}
+
+/* Another program has the file, and nothing of the gate. */
+static void gives_up(struct contract *c) {
+    struct gate gate = {0};
+    EXPECT(begin(c) && gate_open(&gate, sqlite_of(c->store)->path, &c->error));
+    EXPECT(db_execute(&other->db, "BEGIN IMMEDIATE", &c->error));
+    store_set_impatient(c->store, hurried);
+    store_budget(c->store, 1);
+    EXPECT(!store_begin(c->store, STORE_COMMAND, &c->error) && c->error.code == ERROR_BUSY);
+    EXPECT(gate_free(&gate, GATE_WRITER) && !gate_stand_back(&gate));
+    c->error = (struct error){0};
+    EXPECT(db_execute(&other->db, "ROLLBACK", &c->error));
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    gate_close(&gate);
+    store_close(other);
+}
+
 static const struct check checks[] = {
     {"a store that alone writes reads no counter again", own},
     {"what another store has committed is read, and no id is given twice", of_others},
     {"a question that sees another's commit hides it from no transaction", seen_meanwhile},
     {"a transaction that was undone leaves no counter that counts", undone},
     {"a schema that has become newer meanwhile is seen", newer},
+    {"a writer that gives up leaves the gate to the others", gives_up},
 };
 
 int main(void) {
