@@ -40,20 +40,20 @@ local writers = {
   lane = { rules "place/places", "core/store/rules/place/places.h", server "turn/set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
-  -- runs, purged as ranges.
+  -- runs, purged as ranges, cancelled as a set with what a unit ends.
   job = { rules "create/create", engine "db/bulk_table", server "turn/bulk", rules "ground/row",
     engine "turn/purge",
-    server "turn/left", server "life/upgrade" },
+    server "turn/left", server "turn/set", server "life/upgrade" },
   conflicts = { rules "ground/row" }, suspect = { rules "place/suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "record/history", engine "db/bulk_table", server "turn/bulk",
-    rules "clean/removal" },
+    server "turn/set", rules "clean/removal" },
   ended_by_job = { rules "record/history" }, ended_by_instance = { rules "record/history" },
   -- On a server failed runs are written as a set.
   attempt = with(history, server "turn/bulk"), line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
   progress = { rules "record/history", rules "work/settle", rules "job/job_commands",
-    rules "work/executor",
+    rules "work/executor", server "turn/set",
     engine "turn/purge" },
   -- Of a job, of a run that does not end, of a definition without a handler, of a refused row.
   incident = { rules "record/incident", rules "record/caller_incident",

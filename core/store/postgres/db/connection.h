@@ -155,6 +155,15 @@ enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up,
     " SELECT " job ", p.token+array_position(p.ids, " job ")-1, p.owner, NULL FROM lock_page p"    \
     " WHERE " job "=ANY(p.ids) AND get_bit(p.held, array_position(p.ids, " job ")-1)=1)"
 
+/* How a job j goes with others (JOB_GOES and its like in rules/ground/unit_ahead.h). */
+#define GOES(j)                                                                                    \
+    "CASE WHEN " j ".retries<=0 OR coalesce(" j ".unique_key, " j ".repeat, " j ".message)"        \
+    " IS NOT NULL OR " j ".batch IS NOT NULL OR EXISTS(SELECT 1 FROM locked WHERE id=" j ".id)"    \
+    " OR EXISTS(SELECT 1 FROM lock_page WHERE " j ".id=ANY(ids))"                                  \
+    " OR EXISTS(SELECT 1 FROM incident WHERE job=" j ".id AND ended IS NULL) THEN 0"               \
+    " WHEN EXISTS(SELECT 1 FROM timer WHERE due=" j ".due AND id=" j ".id) THEN 1"                 \
+    " ELSE coalesce(nullif(" j ".lane, 0), 1) END"
+
 /* Monotonic: since when the present connection is there. */
 static inline time_ms postgres_connected(const struct store *store) {
     return postgres_of(store)->session.since;

@@ -33,12 +33,11 @@ enum { DRAWN = 64, DRAWN_LEAST = 16 };
     " 'turn')))"
 /* What waits for an instance, as unit_ahead_known reads it. */
 #define WAITS(id)                                                                                  \
-    "(SELECT string_agg(w.what || ':' || w.part || ':' || w.value, ' ' ORDER BY w.what, w.part,"   \
-    " w.value) FROM (SELECT 0 AS what, CAST(0 AS BIGINT) AS part, rev AS value FROM instance"      \
-    " WHERE id=" id                                                                                \
-    " UNION ALL (SELECT 1, coalesce(execution, 0), id FROM job WHERE instance_id=" id              \
-    " LIMIT 100) UNION ALL (SELECT 2, token, id FROM user_task WHERE instance=" id                 \
-    " LIMIT 100)) AS w)"
+    "(SELECT string_agg(concat_ws(':', what, part, value, goes), ' ' ORDER BY what, part, value)"  \
+    " FROM (SELECT 0 AS what, 0 AS part, rev AS value, 0 AS goes FROM instance WHERE id=" id       \
+    " UNION ALL (SELECT 1, coalesce(j.execution, 0), j.id, " GOES("j") " FROM job AS j"            \
+    " WHERE j.instance_id=" id " LIMIT 100)"                                                       \
+    " UNION ALL (SELECT 2, token, id, 0 FROM user_task WHERE instance=" id " LIMIT 100)) AS w)"
 /* The schema and the server are those that are known. */
 #define KNOWN(version, schema)                                                                     \
     "EXISTS(SELECT 1 FROM schema_version WHERE version=" version ") AND current_schema()=" schema  \

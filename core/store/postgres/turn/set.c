@@ -7,6 +7,7 @@
 #include "store/rules/ground/row.h"
 #include "store/rules/place/unique.h"
 #include "store/rules/process/frame_page.h"
+#include "store/rules/record/history.h"
 #include <string.h>
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */
@@ -32,28 +33,65 @@
 
 /* What units ask (rules/ground/unit_ahead.h), each kind by its number in enum asked. */
 #define ASK(what, question)                                                                        \
-    " SELECT k.what, k.thing, k.part, a.value FROM k CROSS JOIN LATERAL"                           \
+    " SELECT k.what, k.thing, k.part, a.* FROM k CROSS JOIN LATERAL"                               \
     " (" question " OFFSET 0) AS a WHERE k.what=" what
-#define ASK_REV ASK("0", "SELECT rev AS value FROM instance WHERE id=k.thing")
+#define ASK_REV ASK("0", "SELECT rev AS value, CAST(0 AS BIGINT) FROM instance WHERE id=k.thing")
 #define ASK_ALL_JOBS                                                                               \
-    ASK("1 AND k.part=0", "SELECT id AS value FROM job WHERE instance_id=k.thing LIMIT 100")
+    ASK("1 AND k.part=0", "SELECT j.id, CASE WHEN j.execution<0 THEN 0 ELSE " GOES(                \
+                              "j") " END"                                                          \
+                                   " FROM job AS j WHERE j.instance_id=k.thing LIMIT 100")
 #define ASK_JOBS_OF                                                                                \
-    ASK("1 AND k.part<>0", "SELECT id AS value FROM job WHERE instance_id=k.thing"                 \
-                           " AND execution=k.part LIMIT 100") /* ASKED_JOBS */
-#define ASK_TASK                                                                                   \
-    ASK("2", "SELECT id AS value FROM user_task WHERE instance=k.thing AND token=k.part")
+    ASK("1 AND k.part<>0",                                                                         \
+        "SELECT j.id, " GOES("j") " FROM job AS j WHERE j.instance_id=k.thing"                     \
+                                  " AND j.execution=k.part LIMIT 100") /* ASKED_JOBS */
+#define ASK_TASK ASK("2", "SELECT id, 0 FROM user_task WHERE instance=k.thing AND token=k.part")
 #define ASK_LOCK                                                                                   \
-    ASK("3", "SELECT owner AS value FROM locked WHERE id=k.thing AND token=k.part AND edited=0")
+    ASK("3", "SELECT owner, 0 FROM locked WHERE id=k.thing AND token=k.part AND edited=0")
 #define ASK_LANE                                                                                   \
-    ASK("4", "SELECT 1 AS value FROM lane WHERE id=k.thing AND until=k.part"                       \
-             " UNION ALL SELECT 1 FROM lane WHERE id=(~k.thing)")
+    ASK("4", "SELECT 1, 0 FROM lane WHERE id=k.thing AND until=k.part"                             \
+             " UNION ALL SELECT 1, 0 FROM lane WHERE id=(~k.thing)")
 #define ASK_TURN                                                                                   \
-    ASK("5", "SELECT t.rev AS value FROM body_turn t WHERE t.id=k.thing"                           \
+    ASK("5", "SELECT t.rev, 0 FROM body_turn t WHERE t.id=k.thing"                                 \
              " AND (SELECT b.closed FROM body b WHERE b.id=t.body OFFSET 0)=0")
 #define ASKED                                                                                      \
     "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
     "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \
     " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE " UNION ALL" ASK_TURN
+
+/* Jobs go with all rows that may tell of them. */
+#define FROM_PLACE(table, key)                                                                     \
+    "(DELETE FROM " table " WHERE ctid=ANY(ARRAY(SELECT p.spot FROM j CROSS JOIN LATERAL"          \
+    " (SELECT ctid AS spot FROM " table " WHERE " key " AND id=j.id OFFSET 0) AS p)))"
+#define IN_RANK "stream=j.stream AND rank=(~j.priority) AND place=j.place"
+#define CANCELLED                                                                                  \
+    "WITH k AS MATERIALIZED (SELECT unnest(?) AS id, unnest(?) AS at, unnest(?) AS owner),"        \
+    " j AS MATERIALIZED (SELECT j.id, j.stream, j.priority, j.place, j.due, j.lane"                \
+    " FROM k CROSS JOIN LATERAL (SELECT * FROM job WHERE id=k.id OFFSET 0) AS j),"                 \
+    " r AS " FROM_PLACE("ready", IN_RANK) ", p AS " FROM_PLACE(                                    \
+        "parked",                                                                                  \
+        "lane=j.lane AND " IN_RANK) ", t AS " FROM_PLACE("timer",                                  \
+                                                         "due=j.due") ", g AS (DELETE FROM "       \
+                                                                      "progress WHERE "            \
+                                                                      "job=ANY(ARRAY(SELECT id "   \
+                                                                      "FROM k))),"                 \
+                                                                      " e AS (INSERT INTO "        \
+                                                                      "ended(job, stream, "        \
+                                                                      "outcome, executor, at, "    \
+                                                                      "retries, attempt, "         \
+                                                                      "created, due,"              \
+                                                                      " priority, batch, " BELONGS \
+                                                                      ") SELECT j.id, stream, 3, " \
+                                                                      "k.owner, k.at,"             \
+                                                                      " retries, attempt, "        \
+                                                                      "created, due, priority, "   \
+                                                                      "batch, " BELONGS_ROW        \
+                                                                      " FROM k CROSS JOIN "        \
+                                                                      "LATERAL (SELECT * FROM "    \
+                                                                      "job WHERE id=k.id OFFSET "  \
+                                                                      "0) AS j)"                   \
+                                                                      " DELETE FROM job WHERE "    \
+                                                                      "id=ANY(ARRAY(SELECT id "    \
+                                                                      "FROM k))"
 
 /* Frames one after the other, until those before have enough bytes. */
 #define SEEN(frame)                                                                                \
@@ -90,7 +128,7 @@ static const struct {
                        " FROM k, taken WHERE taken.id IS NULL OR k.id<taken.id ORDER BY 1",
                        5, ARRAY_INT8},
     [SET_EXPOSE] = {SHOWN("SELECT DISTINCT k.id FROM unnest(?) AS k(id)"
-                          " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=k.id)"),
+                          " WHERE (SELECT 1 FROM lane WHERE id=k.id OFFSET 0) IS NULL"),
                     1, ARRAY_INT8},
     [SET_UNCOUNT] = {"DELETE FROM limited WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                      " FROM unnest(?, ?) AS k(definition, token) CROSS JOIN LATERAL"
@@ -140,6 +178,7 @@ static const struct {
     [SET_SEEN_FRAMES] = {SEEN(INSTANCE_FRAME), 2, ARRAY_INT8},
     [SET_SEEN_TURNS] = {SEEN(TURN_FRAME), 2, ARRAY_INT8},
     [SET_AHEAD] = {ASKED, 3, ARRAY_INT8},
+    [SET_CANCELLED] = {CANCELLED, 3, ARRAY_INT8},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
@@ -168,6 +207,8 @@ static const struct {
                    " SELECT unnest(?), unnest(?), unnest(?), unnest(?)",
                    3, ARRAY_INT8},
 };
+
+_Static_assert(ENDED_CANCELLED == 3, "CANCELLED has its number");
 
 static void fill(struct array *array, enum array_type type, const int64_t *list, size_t count) {
     array_begin(array, type);

@@ -93,7 +93,10 @@ enum set_kind {
     SET_SEEN_FRAMES, /* instances, and how many bytes are enough: INSTANCE_FRAME of each that is
                         there, until those before have as many */
     SET_SEEN_TURNS,  /* the same of turns outside of the frame: TURN_FRAME */
-    SET_AHEAD,       /* kinds, things, parts: rows (kind, thing, part, value), see unit_ahead.h */
+    SET_AHEAD,       /* kinds, things, parts: rows (kind, thing, part, value, how a job goes), see
+                        unit_ahead.h */
+    SET_CANCELLED,   /* ids, instants, executors: these jobs are cancelled, which nothing runs and
+                        of which only their own rows tell */
     SET_HOLDERS,     /* definitions, numbers, and unique keys as texts: a row (number,
                         UNIQUE_HOLDER) for each key that has one */
     SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until

@@ -171,6 +171,12 @@ struct unit_ahead {
     struct id_set ended; /* jobs that runs of the transaction have ended */
 };
 
+/* Jobs that are cancelled together, as SET_CANCELLED has them; see process/waiting.h. */
+struct going {
+    int64_t *ids, *instants, *executors;
+    size_t count, room;
+};
+
 /* Rows that they write later; see ground/bulk_rows.h. */
 enum { ROW_BITS = 16 };
 struct unit_rows_kept {
@@ -307,6 +313,7 @@ struct store {
     struct frames frames;
     struct bodies bodies;
     struct unit_ahead asked;
+    struct going going;
     struct signals_ahead signals;
     struct defined_kept *defined; /* see defined.h */
     struct unit_rows_kept unit_rows;

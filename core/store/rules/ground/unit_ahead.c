@@ -131,10 +131,6 @@ static void sort(struct unit_ahead *ahead) {
 
 /* ---- jobs that wait ---- */
 
-struct asked_job {
-    int64_t of, part, id;
-};
-
 static int job_order(const void *left, const void *right) {
     const struct asked_job *a = left, *b = right;
     if (a->of != b->of)
@@ -142,7 +138,7 @@ static int job_order(const void *left, const void *right) {
     return (a->part > b->part) - (a->part < b->part);
 }
 
-static bool add_job(struct unit_ahead *ahead, const struct asked_entry *entry) {
+static bool add_job(struct unit_ahead *ahead, const struct asked_entry *entry, int64_t goes) {
     if (ahead->job_count == ahead->job_room) {
         size_t room = ahead->job_room ? 2 * ahead->job_room : 64;
         struct asked_job *jobs = realloc(ahead->jobs, room * sizeof *jobs);
@@ -151,30 +147,35 @@ static bool add_job(struct unit_ahead *ahead, const struct asked_entry *entry) {
         ahead->jobs = jobs;
         ahead->job_room = room;
     }
-    ahead->jobs[ahead->job_count++] = (struct asked_job){entry->of, entry->part, entry->value};
+    ahead->jobs[ahead->job_count++] =
+        (struct asked_job){entry->of, entry->part, entry->value, goes};
     return true;
 }
 
-bool unit_ahead_no_job(const struct store *store, int64_t instance, int64_t token,
-                       int64_t running) {
+static void sort_jobs(struct unit_ahead *ahead) {
+    if (ahead->job_count)
+        qsort(ahead->jobs, ahead->job_count, sizeof *ahead->jobs, job_order);
+}
+
+bool unit_ahead_jobs(const struct store *store, int64_t instance, int64_t token,
+                     const struct asked_job **jobs, size_t *count) {
     const struct unit_ahead *ahead = &store->asked;
     const struct asked_entry *entry = unit_ahead_find(store, ASKED_JOB, instance, token);
     const struct asked_job key = {.of = instance, .part = token};
+    *count = 0;
     if (!entry || entry->count >= ASKED_JOBS)
         return false;
-    if (!entry->count || (entry->count == 1 && entry->value == running))
+    if (!entry->count)
         return true;
-    const struct asked_job *job =
-        ahead->job_count ? bsearch(&key, ahead->jobs, ahead->job_count, sizeof key, job_order)
-                         : NULL;
-    if (!job) /* only their number is known */
-        return false;
-    while (job > ahead->jobs && job_order(job - 1, &key) == 0)
-        job--;
-    const struct asked_job *end = job + entry->count;
-    while (job < end && (job->id == running || id_set_has(&ahead->ended, job->id)))
-        job++;
-    return job == end;
+    *jobs = bsearch(&key, ahead->jobs, ahead->job_count, sizeof key, job_order);
+    while (*jobs > ahead->jobs && job_order(*jobs - 1, &key) == 0)
+        --*jobs;
+    *count = (size_t)entry->count;
+    return true;
+}
+
+bool unit_ahead_gone(const struct store *store, int64_t job) {
+    return id_set_has(&store->asked.ended, job);
 }
 
 bool unit_ahead_ended(struct store *store, int64_t job, struct error *error) {
@@ -185,7 +186,7 @@ bool unit_ahead_ended(struct store *store, int64_t job, struct error *error) {
 
 /* ---- asking ---- */
 
-/* Reads rows (what, of, part, value). */
+/* Reads rows (what, of, part, value, how it goes). */
 static bool read(struct set *set, struct store *store, struct row *row, struct error *error) {
     struct unit_ahead *ahead = &store->asked;
     enum answer step = NO;
@@ -195,11 +196,10 @@ static bool read(struct set *set, struct store *store, struct row *row, struct e
             find(store, (enum asked)row_int(row, 0), row_int(row, 1), row_int(row, 2));
         entry->count++;
         entry->value = row_int(row, 3);
-        if (entry->what == ASKED_JOB && !add_job(ahead, entry))
+        if (entry->what == ASKED_JOB && !add_job(ahead, entry, row_int(row, 4)))
             return db_no_memory(&store->db, error);
     }
-    if (ahead->job_count)
-        qsort(ahead->jobs, ahead->job_count, sizeof *ahead->jobs, job_order);
+    sort_jobs(ahead);
     return step == NO;
 }
 
@@ -242,28 +242,46 @@ bool unit_ahead_ask(struct store *store, struct outcome *const *outcomes, size_t
 
 enum { WAITS_MOST = 100 }; /* of a kind; then there may be more */
 
-/* Takes one part of the text to what it answers. Returns what is behind it. */
-static const char *wait_read(struct unit_ahead *ahead, int64_t instance, const char *at,
-                             int *counts) {
+/* What one part of the text says. */
+struct wait {
+    enum asked what;
+    int64_t part, value, goes;
+};
+
+/* Returns what is behind it. */
+static const char *wait_part(const char *at, struct wait *wait) {
     char *end = NULL;
-    const long what = strtol(at, &end, 10);
-    const int64_t part = strtoll(end + 1, &end, 10), value = strtoll(end + 1, &end, 10);
-    counts[what]++;
-    for (size_t i = 0; i < ahead->count; i++) {
-        struct asked_entry *entry = &ahead->list[i];
-        bool meant = entry->what == (enum asked)what && entry->of == instance &&
-                     (!entry->part || entry->part == part);
-        entry->value = meant ? value : entry->value;
-        entry->count += meant;
-    }
+    wait->what = (enum asked)strtol(at, &end, 10);
+    wait->part = strtoll(end + 1, &end, 10);
+    wait->value = strtoll(end + 1, &end, 10);
+    wait->goes = strtoll(end + 1, &end, 10);
     return *end ? end + 1 : end;
 }
 
-/* False: there may be more that waits. */
+/* Takes it to what it answers. False: no memory. */
+static bool wait_add(struct unit_ahead *ahead, int64_t instance, const struct wait *wait) {
+    bool done = true;
+    for (size_t i = 0; done && i < ahead->count; i++) {
+        struct asked_entry *entry = &ahead->list[i];
+        if (entry->what != wait->what || entry->of != instance ||
+            (entry->part && entry->part != wait->part))
+            continue;
+        entry->value = wait->value;
+        entry->count++;
+        done = wait->what != ASKED_JOB || add_job(ahead, entry, wait->goes);
+    }
+    return done;
+}
+
+/* False: there may be more that waits, or there is no memory. */
 static bool waits_read(struct unit_ahead *ahead, const struct instance_waits *waits) {
     int counts[ASKED_LOCK] = {0};
-    for (const char *at = waits->text ? waits->text : ""; *at;)
-        at = wait_read(ahead, waits->instance, at, counts);
+    struct wait wait;
+    for (const char *at = waits->text ? waits->text : ""; *at; counts[wait.what]++) {
+        at = wait_part(at, &wait);
+        if (!wait_add(ahead, waits->instance, &wait))
+            return false;
+    }
     for (size_t i = 0; i < ahead->count; i++)
         if (ahead->list[i].of == waits->instance && ahead->list[i].what < ASKED_LOCK)
             ahead->list[i].known = true;
@@ -284,6 +302,7 @@ bool unit_ahead_known(struct store *store, const struct outcome *outcome,
     sort(&store->asked);
     for (size_t i = 0; done && i < count; i++)
         done = waits_read(&store->asked, &waits[i]);
+    sort_jobs(&store->asked);
     done = done && is_known(&store->asked);
     if (!done)
         forget_all(store);

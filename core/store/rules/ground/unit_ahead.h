@@ -20,7 +20,8 @@ enum asked {
     ASKED_TURN  /* of a turn outside of the frame: its rev, if its body is open */
 };
 
-/* An answer: so many rows, of jobs ASKED_JOBS at most, and the value of one. */
+/* An answer: so many rows, of jobs ASKED_JOBS at most, and the value of one. Of a job it is said
+ * how it goes, too. */
 enum { ASKED_JOBS = 100 };
 struct asked_entry {
     enum asked what;
@@ -40,9 +41,20 @@ const struct asked_entry *unit_ahead_find(const struct store *store, enum asked 
  * more, and nothing is known. */
 bool unit_ahead_known(struct store *store, const struct outcome *outcome,
                       const struct instance_waits *waits, size_t count);
-/* True if this is known: no job waits but `running` and those that have ended since. */
-bool unit_ahead_no_job(const struct store *store, int64_t instance, int64_t token, int64_t running);
-/* The run of a job ends it: its row goes with the transaction. */
+/* A job that waits. */
+struct asked_job {
+    int64_t of, part, id;
+    int64_t goes; /* JOB_STAYS, JOB_GOES, or the lane in which it is ready and goes */
+};
+/* JOB_GOES: it may go by its id alone, as nothing runs it and only its own rows tell of it. */
+enum { JOB_STAYS, JOB_GOES };
+
+/* The jobs that waited for it, *count of them. False: it is not known. */
+bool unit_ahead_jobs(const struct store *store, int64_t instance, int64_t token,
+                     const struct asked_job **jobs, size_t *count);
+/* True if the job has ended since. */
+bool unit_ahead_gone(const struct store *store, int64_t job);
+/* A job ends: its row goes with the transaction. */
 bool unit_ahead_ended(struct store *store, int64_t job, struct error *error);
 /* It changes: all parts of it. */
 void unit_ahead_forget(struct store *store, enum asked what, int64_t of);

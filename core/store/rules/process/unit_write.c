@@ -283,18 +283,18 @@ static unsigned waits_of(const struct unit *unit, int64_t instance) {
     return UNIT_JOB | UNIT_SUBSCRIPTION | UNIT_TASK;
 }
 
-/* No job goes with what the unit leaves. */
-static bool leaves_no_job(const struct store *store, const struct unit *unit, int64_t running) {
+/* Jobs that go with what the unit leaves go with others. */
+static bool leaves_plainly(const struct store *store, const struct unit *unit, int64_t running) {
     bool none = true;
     for (size_t i = 0; none && i < unit->left_count; i++) {
         const struct unit_wait *left = &unit->left[i];
         none = !left->token || !(left->what & UNIT_JOB) ||
-               waiting_none(store, left->instance, left->token, running);
+               waiting_may_go(store, left->instance, left->token, running);
     }
     for (size_t i = 0; none && i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
         none = one->frame || !one->rev || !(waits_of(unit, one->id) & UNIT_JOB) ||
-               waiting_none(store, one->id, 0, running);
+               waiting_may_go(store, one->id, 0, running);
     }
     return none;
 }
@@ -309,7 +309,7 @@ static bool knows_signals(const struct store *store, const struct unit *unit) {
 
 bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running) {
     return !unit->message_count && !unit->move_count && knows_signals(store, unit) &&
-           leaves_no_job(store, unit, running);
+           leaves_plainly(store, unit, running);
 }
 
 /* Of an instance that began in this unit there was never a row; of another, the row says when it

@@ -1,8 +1,94 @@
 #include "store/rules/process/waiting.h"
+#include "base/crash_point.h"
+#include "job/hook.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/unit_ahead.h"
 #include "store/rules/job/job_commands.h"
+#include "store/rules/place/places.h"
 #include "store/rules/process/message.h"
+#include <stdlib.h>
+
+/* ---- those that go together ---- */
+
+/* Nothing is told, counted or noted of a job that is cancelled, but for its entry in the history.
+ */
+static bool goes_untold(const struct store *store, int64_t token) {
+    return store->rules->history == HISTORY_FULL && !store->meta.ended &&
+           !(store->catalog.hooks & HOOK_ENDED) && !store->catalog.backlogs &&
+           (token || store->kept == 0);
+}
+
+bool waiting_may_go(const struct store *store, int64_t instance, int64_t token, int64_t running) {
+    const struct asked_job *jobs;
+    size_t count;
+    bool may = unit_ahead_jobs(store, instance, token, &jobs, &count);
+    for (size_t i = 0; may && i < count; i++)
+        may = jobs[i].id == running || unit_ahead_gone(store, jobs[i].id) ||
+              (jobs[i].goes != JOB_STAYS && goes_untold(store, token));
+    return may;
+}
+
+static bool going_grow(struct going *going) {
+    const size_t room = going->room ? 2 * going->room : 64;
+    int64_t **const columns[] = {&going->ids, &going->instants, &going->executors};
+    if (going->count < going->room)
+        return true;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int64_t *column = realloc(*columns[i], room * sizeof *column);
+        if (!column)
+            return false;
+        *columns[i] = column;
+    }
+    going->room = room;
+    return true;
+}
+
+static bool going_add(struct store *store, const struct asked_job *job, time_ms now,
+                      struct error *error) {
+    struct going *going = &store->going;
+    if (!going_grow(going))
+        return db_no_memory(&store->db, error);
+    going->ids[going->count] = job->id;
+    going->instants[going->count] = now;
+    going->executors[going->count++] = store->self.id ? store->self.id : TIME_NONE;
+    store->timer = TIME_NONE;
+    row_forget(store, job->id);
+    return unit_ahead_ended(store, job->id, error) &&
+           (job->goes == JOB_GOES || place_expose(store, job->goes, error));
+}
+
+static bool going_add_all(struct store *store, int64_t instance, int64_t token, int64_t running,
+                          time_ms now, struct error *error) {
+    const struct asked_job *jobs;
+    size_t count;
+    unit_ahead_jobs(store, instance, token, &jobs, &count);
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].id != running && !unit_ahead_gone(store, jobs[i].id) &&
+            !going_add(store, &jobs[i], now, error))
+            return false;
+    return true;
+}
+
+bool waiting_gone(struct store *store, struct error *error) {
+    struct going *going = &store->going;
+    struct set set = {.kind = SET_CANCELLED,
+                      .columns = {going->ids, going->instants, going->executors},
+                      .count = going->count};
+    going->count = 0;
+    return !set.count || (store->engine->set(store, &set, error) && CRASH_POINT("waiting_gone"));
+}
+
+static void going_forget(struct store *store) {
+    free(store->going.ids);
+    free(store->going.instants);
+    free(store->going.executors);
+    store->going = (struct going){0};
+}
+
+const struct txn_hook waiting_hook = {
+    .flush = waiting_gone, .committed = going_forget, .drop = going_forget, .parts = true};
+
+/* ---- one by one ---- */
 
 /* Also rows of jobs that have ended: the view of the living costs more than to look at each. */
 #define ROWS "SELECT id FROM job WHERE instance_id=?1 AND id<>?2 AND id>?3"
@@ -51,15 +137,13 @@ static bool waiting_living(struct store *store, struct ids *ids, int64_t *list,
     return true;
 }
 
-bool waiting_none(const struct store *store, int64_t instance, int64_t token, int64_t running) {
-    return unit_ahead_no_job(store, instance, token, running);
-}
-
 bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,
                     time_ms now, struct error *error) {
     int64_t list[COMMAND_IDS], after = 0;
     struct ids ids = {list, 0};
-    bool more = !waiting_none(store, instance, token, running), many = token != 0;
+    bool more = true, many = token != 0;
+    if (waiting_may_go(store, instance, token, running))
+        return going_add_all(store, instance, token, running, now, error);
     while (more) {
         struct row *rows = token ? token_rows(store, instance, token, running, after, error)
                                  : instance_rows(store, instance, running, after, many, error);

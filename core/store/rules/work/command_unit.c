@@ -12,10 +12,9 @@ static int64_t rev_of(const struct store *store, const struct store_entry *entry
 
 /* In the open transaction. *behind: nothing was written. */
 static bool write(struct store *store, struct outcome *outcome, const struct store_entry *entry,
-                  bool own, bool *behind, time_ms now, struct error *error) {
+                  bool *behind, time_ms now, struct error *error) {
     outcome->unit->rev = rev_of(store, entry);
-    bool done = work_settle(store, outcome, now, &outcome->settled, error) &&
-                (!own || work_settle_end(store, error));
+    bool done = work_settle(store, outcome, now, &outcome->settled, error);
     *behind = done && outcome->settled == SETTLED_BEHIND;
     if (!done || *behind)
         return done;
@@ -33,7 +32,7 @@ static enum answer resume(struct store *store, struct outcome *outcome,
     if (store->writing || !store->engine->resume ||
         store->engine->resume(store, outcome, &reason) != YES)
         return NO;
-    bool done = write(store, outcome, entry, true, &behind, now, &reason) && !behind;
+    bool done = write(store, outcome, entry, &behind, now, &reason) && !behind;
     outcome->way = WAY_UNASKED; /* it may be written again */
     if (!done) {
         store_rollback(store);
@@ -58,7 +57,7 @@ enum answer work_unit(struct store *store, struct outcome *outcome, const struct
         return FAILED;
     outcome->unit->alone = !own && outcome->unit->alone;
     bool done = (!own || store_units_ahead(store, &outcome, 1, error)) &&
-                write(store, outcome, entry, own, &behind, now, error);
+                write(store, outcome, entry, &behind, now, error);
     if (!unit_end(store, own, done, error))
         return FAILED;
     return behind ? NO : YES;

@@ -20,13 +20,14 @@
 #include "store/rules/place/rate_limit.h"
 #include "store/rules/process/signal_ahead.h"
 #include "store/rules/process/turn.h"
+#include "store/rules/process/waiting.h"
 #include "store/rules/record/bulk.h"
 #include "store/rules/record/tell.h"
 #include "store/rules/work/outside_ended.h"
 
 /* clang-format off */
 #define TXN_HOOKS(...)                                                                             \
-    {&catalog_hook, &fleet_hook, &frames_hook, &bodies_hook, &tell_hook, &batch_hook, &releases_hook,                        \
+    {&catalog_hook, &fleet_hook, &frames_hook, &bodies_hook, &tell_hook, &batch_hook, &waiting_hook, &releases_hook,                        \
      &marks_hook, &bulk_hook, &unit_rows_hook, &parked_lanes_hook, &rate_limit_hook, &notify_hook, \
      &signals_ahead_hook, &defined_hook, &capacity_hook, &prelock_hook, &row_hook,                 \
      &outside_ended_hook, __VA_ARGS__, &occupancy_hook, &lasting_hook, NULL}

@@ -21,6 +21,7 @@
 #include "store/rules/process/caller.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/unit_write.h"
+#include "store/rules/process/waiting.h"
 #include "store/rules/record/bulk.h"
 #include "store/rules/record/history.h"
 #include "store/rules/record/incident.h"
@@ -32,7 +33,7 @@
 static bool settle_flush(struct store *store, struct error *error) {
     if (!bulk_flush(store, true, error) || !bulk_runs(store, error))
         return false;
-    return left_remove(store, error) && places_released(store, error);
+    return waiting_gone(store, error) && left_remove(store, error) && places_released(store, error);
 }
 
 /* Ends the series of conflicts, if the job has one. */
@@ -487,7 +488,8 @@ bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum
     outcome->undone = false;
     if (way_is_open(outcome))
         outcome->way = settle_way(store, outcome, false);
-    store->prelock.keeps = outcome->way == WAY_OTHERS || outcome->way == WAY_KEPT;
+    store->prelock.keeps = outcome->way == WAY_OTHERS || outcome->way == WAY_KEPT ||
+                           (outcome->way == WAY_COMMAND && !own);
     bool done = settle_by_way(store, outcome, now, settled, error);
     store->prelock.keeps = false;
     done = unit_end(store, own, done, error);

@@ -224,6 +224,20 @@ static bool body(struct contract *c, int64_t of) {
     return true;
 }
 
+/* Instances end for which jobs wait. */
+static bool jobs_go(struct contract *c, int64_t of) {
+    enum { ENDS = 3 };
+    static struct step steps[MANY];
+    for (int i = 0; i < ENDS; i++) {
+        struct step step = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, F1);
+        step_job(&step, 0, "ship", 3);
+        if (settle_step(c, NULL, &step, NULL) != SETTLED)
+            return false;
+        steps[i] = step_of(step.instance.id, of, step.unit.rev, NULL);
+    }
+    return command_many(c, steps, ENDS);
+}
+
 /* Instances begin, lose their variables, leave what they wait for, and end; and a turn of others.
  */
 static bool command(struct contract *c) {
@@ -235,7 +249,7 @@ static bool command(struct contract *c) {
         done = command_many(c, steps, LIST) && (part || ask_list(c, first));
     }
     return done && settle_many(c, begin_many(c, of, LIST), F2) && keep_list(c) && signals(c, of) &&
-           body(c, of);
+           body(c, of) && jobs_go(c, of);
 }
 
 /* ---- how it is done ---- */

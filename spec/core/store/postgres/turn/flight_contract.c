@@ -478,6 +478,73 @@ static void alone(struct contract *c) {
                        " AND j.unique_key=u.key") == WARM + 2);
 }
 
+/* ---- jobs that go with a unit ---- */
+
+/* An instance with two jobs in its lane, of which the second is parked, and one beside the lane,
+ * which runs. NULL: error. */
+static struct job *begin_parked(struct contract *c, int64_t of) {
+    struct step step = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, F1);
+    for (int at = 0; at < 3; at++)
+        step_job(&step, at, "ship", 3 + at);
+    step.jobs[2].job.exclusive = false;
+    step.jobs[2].job.lane_id = 0;
+    step.jobs[2].job.priority = 5;
+    step.jobs[2].priority_given = true;
+    bool done =
+        settle_step(c, NULL, &step, NULL) == SETTLED &&
+        store_begin(c->store, STORE_TURN, &c->error) &&
+        db_run(&c->store->db, &c->error,
+               "WITH gone AS (DELETE FROM ready WHERE id=(SELECT id FROM job WHERE"
+               " execution=4) RETURNING *) INSERT INTO parked(lane, stream, rank, place, id)"
+               " SELECT lane, stream, rank, place, id FROM gone",
+               "") &&
+        store_commit(c->store, &c->error);
+    return done ? take_many(c, 1) : NULL;
+}
+
+static void shows_the_next(struct contract *c) {
+    int64_t of = order(c);
+    struct job *job = of ? begin_parked(c, of) : NULL;
+    EXPECT(job && job->execution == 5);
+    struct step step = step_of(job->instance_id, of, job->frame_rev, F2);
+    step.left = (struct unit_wait){job->instance_id, 3, UNIT_JOB, 0};
+    struct outcome end = {.job = job,
+                          .kind = OUTCOME_SUCCESS,
+                          .started = NOW,
+                          .ended = NOW,
+                          .due = TIME_NONE,
+                          .lane_ends = true,
+                          .unit = step_unit(&step)};
+    struct capacity capacity = {.acquire = &everything};
+    enum settled settled = SETTLED;
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error));
+    store_set_capacity(c->store, &capacity);
+    EXPECT(store_settle_bulk(c->store, &end, &c->error) &&
+           store_settle(c->store, &end, NOW, &settled, &c->error) && settled == SETTLED);
+    EXPECT(end.way == WAY_KEPT);
+    EXPECT(store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error));
+    job_free_list(job);
+    EXPECT(count_of(c, "SELECT count(*) FROM job") == 1);
+    EXPECT(count_of(c, "SELECT count(*) FROM ready r JOIN job j ON j.id=r.id WHERE execution=4") ==
+           1);
+    EXPECT(count_of(c, "SELECT count(*) FROM parked") == 0);
+    EXPECT(count_of(c, "SELECT count(*) FROM ended WHERE outcome=3") == 1);
+}
+
+/* Its end is told to whoever runs it. */
+static void goes_alone(struct contract *c) {
+    int64_t of = order(c);
+    struct job *job = of && make_pairs(c, of, 1) ? take_many(c, 2) : NULL;
+    EXPECT(job && job->next);
+    struct step step;
+    leave(&step, job, NULL, 0);
+    EXPECT(settle_step(c, job_copy(job), &step, NULL) == SETTLED);
+    EXPECT(count_of(c, "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM locks)") == 0);
+    EXPECT(count_of(c, "SELECT count(*) FROM ended WHERE outcome=3") == 1);
+    EXPECT(count_of(c, "SELECT value FROM meta WHERE key='cuts'") == 1);
+    job_free_list(job);
+}
+
 static const struct check checks[] = {
     {"a job is created in two waits, with a unique key that is free as without", alone},
     {"what a list reads and the lanes that it holds cost as many waits for many", reads},
@@ -492,6 +559,8 @@ static const struct check checks[] = {
     {"a turn in which all jobs of instances end waits as often for many as for a few", pairs},
     {"a job that goes back in the turn in which its instance ends is cancelled", half_ended},
     {"so is one whose success is undone", refused_ended},
+    {"what is parked behind a job that goes with a unit is shown", shows_the_next},
+    {"a job that runs loses its lock as its instance ends", goes_alone},
     {"a turn in which instances go on waits as often for many as for a few", goes_on},
 };
 
