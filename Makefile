@@ -12,6 +12,7 @@ datadir  ?= $(prefix)/share
 mandir   ?= $(datadir)/man
 pkgconfigdir ?= $(prefix)/lib/pkgconfig
 unitdir  ?= $(prefix)/lib/systemd/system
+zshdir   ?= $(datadir)/zsh/site-functions
 ifeq ($(MAKELEVEL)$(findstring -j,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -327,7 +328,7 @@ put 644 "$(mandir)/man1" docs/moonshift.1; \
 put 644 "$(pkgconfigdir)" $(BUILD)/gen/moonshift.pc; \
 put 644 "$(unitdir)" $(BUILD)/gen/moonshift@.service; \
 put 644 "$(datadir)/bash-completion/completions" $(BUILD)/gen/completions/moonshift; \
-put 644 "$(datadir)/zsh/site-functions" $(BUILD)/gen/completions/_moonshift; \
+put 644 "$(zshdir)" $(BUILD)/gen/completions/_moonshift; \
 put 644 "$(datadir)/fish/vendor_completions.d" $(BUILD)/gen/completions/moonshift.fish
 endef
 
@@ -345,6 +346,8 @@ endef
 # Of build-essential no more is needed than is here.
 DEB_TREE := $(BUILD)/deb/moonshift-$(VERSION)
 deb: $(if $(REUSE),all) ## build Debian packages in build/deb, where debhelper is (DEBFULLNAME=, DEBEMAIL=, REUSE=1)
+	@for tool in dpkg-buildpackage dh; do command -v $$tool >/dev/null || { \
+	  echo "make deb: there is no $$tool (expected the package debhelper)" >&2; exit 1; }; done
 	@rm -rf $(BUILD)/deb && mkdir -p $(DEB_TREE)
 	@tar -c --exclude='*.db*' Makefile README.md core docs examples lua scripts spec | tar -xC $(DEB_TREE)
 	@mv $(DEB_TREE)/docs/debian $(DEB_TREE)/debian

@@ -39,6 +39,20 @@ local function install(root)
   return dpkg
 end
 
+-- What the links of the installed pages lead to that is not there.
+local function astray(pages)
+  local list = {}
+  for name in run("cd %s && find . -name '*.md'", pages):gmatch("[^\n]+") do
+    for target in process.read(pages .. "/" .. name):gmatch("%]%(([^)#%s]+)") do
+      local path = ("%s/%s%s"):format(pages, name:match("^.*/"), target)
+      if not target:find("^%a+:") and process.run("test -e " .. process.quote(path)) ~= 0 then
+        list[#list + 1] = name .. ": " .. target
+      end
+    end
+  end
+  return list
+end
+
 -- A job is run by the installed program, and its result is read by the installed module.
 local function use(root)
   local folder = process.folder { ["handlers/hello.lua"] = "return function() return 'done' end" }
@@ -79,9 +93,10 @@ describe("make deb", function()
     for _, name in ipairs { "man/man1/moonshift.1.gz", "doc/moonshift/README.md",
       "doc/moonshift/docs/packaging.md", "doc/moonshift/copyright",
       "doc/lua-moonshift/copyright", "bash-completion/completions/moonshift",
-      "zsh/site-functions/_moonshift", "fish/vendor_completions.d/moonshift.fish" } do
+      "zsh/vendor-completions/_moonshift", "fish/vendor_completions.d/moonshift.fish" } do
       run("test -s %s/there/usr/share/%s", root, name)
     end
+    assert.same({}, astray(root .. "/there/usr/share/doc/moonshift"))
     run("grep -q /usr/bin/moonshift %s/there/lib/systemd/system/moonshift@.service", root)
 
     run("%s --purge moonshift lua-moonshift", dpkg)
