@@ -61,12 +61,14 @@ static int walk_kept(lua_State *L) {
     return 1;
 }
 
-/* command(job) -> the command that each instance of a batch's job is given; nil: another job */
+/* command(job) -> the command that each instance of a batch's job is given, and the batch's config
+ * as JSON; nil: another job */
 static int walk_command(lua_State *L) {
     const struct job *job = handle_look(L)->job;
     const struct instance_batch *type = job->batch ? instance_batch_of(job->handler) : NULL;
     lua_pushstring(L, type ? type->kind : NULL); /* NULL: nil */
-    return 1;
+    lua_pushstring(L, type ? job->config : NULL);
+    return 2;
 }
 
 /* next_id(job) -> an id for an instance that begins */

@@ -1,6 +1,7 @@
 -- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
 -- (start, complete, trigger, message, signal, conditions, cancel, set, modify, migrate); a command
 -- that does not fit raises.
+local batch_form = require "moonshift.process.batches.form"
 local batches = require "moonshift.process.batches"
 local called = require "moonshift.process.called"
 local cancelling = require "moonshift.process.cancelling"
@@ -460,11 +461,14 @@ function Causes.due(w)
   end
 end
 
+-- What may spare a cause its walk.
+local STRAIGHT = { job = straight, batch = batch_form }
+
 -- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off
 function commands.run(context, cause)
   local made, w
-  if cause.kind == "job" then
-    made, w = straight.run(context, cause, Causes.job)
+  if STRAIGHT[cause.kind] then
+    made, w = STRAIGHT[cause.kind].run(context, cause, Causes[cause.kind])
   end
   if made then
     return made

@@ -7,7 +7,7 @@
 --
 -- form: { calls = { { callout, suffix, inst, token } … }, frame, trail = texts with holes, ended,
 --   jobs, left }. `suffix` ends the key under which a call is kept (kept.lua); `inst` and `token`
---   say where it is.
+--   say where it is. Those of batches have another one (batches/form.lua).
 local compile = require "moonshift.process.compile"
 local units = require "moonshift.process.unit"
 local variables = require "moonshift.process.variables"
@@ -19,6 +19,37 @@ local NONE = {}
 local NAME = "what the instance has" -- of the made-up variable
 local HELD = (',{"%s":1}'):format(NAME)
 local FRAME = '{"v":1,"next":%s,"scopes":[[1,0,""%s]],"tokens":[[%s,1,%s]]}'
+local HEAD = '^{"v":1,"next":(%d+),"scopes":%[%[1,0,""()'
+local MIDDLE = ']],"tokens":[['
+local TAIL = '^(%d+),1,("[^"]*","%a+"[^%[%]]*)%]%]}$'
+
+-- ---- frames of one token ----
+
+-- Whether this stands between the head and the tokens: nothing, or variables alone. Some that look
+-- like more than that are refused as well.
+local function is_plain(held)
+  return held == "" or held:sub(1, 2) == ",{" and held:sub(-1) == "}"
+    and not held:find("],[", 1, true) and not held:find("},null", 1, true)
+end
+
+-- parts(text) -> { next, token, held }, and what the frame says of its only token; nil: it has
+-- another form
+function form.parts(text)
+  local middle = text:find(MIDDLE, 1, true)
+  local token, place
+  if middle then
+    token, place = text:match(TAIL, middle + #MIDDLE)
+  end
+  if not token then
+    return nil
+  end
+  local following, first = text:match(HEAD)
+  local held = following and text:sub(first, middle - 1)
+  if not held or not is_plain(held) then
+    return nil
+  end
+  return { next = following, token = token, held = held, now = false }, place
+end
 
 -- ---- the walk that makes a form ----
 
@@ -47,16 +78,23 @@ end
 
 -- A context that knows the made-up instance and calls no handler. `called` lists the activities
 -- whose handlers would have been called.
-local function made_context(context, graph, row, now, called)
+local function made_context(context, asked, row, now, called)
   local made = setmetatable({ encode = context.encode, decode = context.decode,
     settings = context.settings or {}, runs = context.runs, speak = false, hold = false,
-    host = false, turns_outside = false,
+    host = false, turns_outside = false, last_plan = false,
     left_text = false, left_frame = false }, { __index = refuse })
   function made.now()
     return now
   end
-  function made.graph()
-    return graph
+  function made.graph(version)
+    return version == row.version and asked.graph or context.graph(version)
+  end
+  function made.version_row(version)
+    return context.version_row(version == row.version and asked.version or version)
+  end
+  function made.version_named(key, number)
+    local version = context.version_named(key, number)
+    return version == asked.version and row.version or version
   end
   function made.frame()
     return row
@@ -75,19 +113,21 @@ local function made_context(context, graph, row, now, called)
   return made
 end
 
--- The unit of a walk with these numbers, and the activities that it has called.
-local function made_unit(context, graph, cause, place, values, begin)
+-- made_unit(context, asked, values) -> the unit of a walk with these numbers, and the activities
+-- that it has called. asked: { graph, version, place, cause(values), begin, named = with
+-- a key and a tenant }. `place` is what the
+-- frame says of the token behind its scope. begin(w) begins the walk of a cause.
+function form.made_unit(context, asked, values)
   local called = {}
   refused = false
   local row = { id = values.instance, version = values.version, rev = values.rev,
-    frame = FRAME:format(values.next, values.held, values.token, place) }
-  local w = walk.new(made_context(context, graph, row, values.now, called), { kind = "job",
-    instance = values.instance, token = math.tointeger(values.token), handler = cause.handler,
-    last = cause.last })
+    key = asked.named and values.key, tenant = asked.named and values.tenant,
+    frame = FRAME:format(values.next, values.held, values.token, asked.place) }
+  local w = walk.new(made_context(context, asked, row, values.now, called), asked.cause(values))
   w.scope = setmetatable({}, Asked)
   local inst = w:instance(values.instance)
   setmetatable(inst.frame.outer.vars, { __index = refuse })
-  begin(w)
+  asked.begin(w)
   walk.go(w)
   if refused or called[1] and inst.frame.next ~= math.tointeger(values.next) then
     refuse() -- others would go on beside the call
@@ -99,7 +139,7 @@ end
 
 -- text_form(text, values) -> { pieces, at = { place, name, place, name … } }: what is the same in
 -- each text, and the names of the values in its holes by their places.
-local function text_form(text, values)
+function form.text_form(text, values)
   local names, made, from = {}, { at = {} }, 1
   for name, value in pairs(values) do
     names[tostring(value)] = name
@@ -204,7 +244,7 @@ local function put_row(made, row, values)
   if row.id ~= values.instance or row.version ~= values.version or row.rev ~= values.rev then
     refuse()
   end
-  made.ended, made.frame = row.ended, row.frame and text_form(row.frame, values)
+  made.ended, made.frame = row.ended, row.frame and form.text_form(row.frame, values)
   if row.ended and (row.variables[NAME] ~= 1 or next(row.variables, NAME) ~= nil) then
     refuse()
   end
@@ -221,25 +261,39 @@ local function unit_form(unit, called, plan, values)
   for i, entry in ipairs(unit.left or NONE) do
     made.left[i] = left_of(entry, values)
   end
-  made.trail = unit.trail and text_form(unit.trail[1].events, values)
+  made.trail = unit.trail and form.text_form(unit.trail[1].events, values)
   return made
 end
 
 -- Values that no process has by chance, and others.
 local MADE_UP = {
   { instance = 730001100201, version = 730002100303, rev = 730003100407, now = 730004100501,
-    token = "515321", next = "515977", held = HELD },
+    token = "515321", next = "515977", held = HELD, key = "key 730006100613",
+    tenant = "tenant 730007100701" },
   { instance = 860001200209, version = 860002200311, rev = 860003200401, now = 860004200507,
-    token = "424247", next = "424919", held = HELD },
+    token = "424247", next = "424919", held = HELD, key = "key 860006200617",
+    tenant = "tenant 860007200709" },
 }
 
+-- make(one) -> what one(values) is for made-up values, if it is the same for others; false: it is
+-- not, or it raises
+function form.make(one)
+  local first_fine, first = pcall(one, MADE_UP[1])
+  local fine, other = pcall(one, MADE_UP[2])
+  return first_fine and fine and variables.equal(first, other) and first
+end
+
 local function make(context, graph, cause, place, begin)
-  local plan, made = compile.plan(graph), {}
-  for i, values in ipairs(MADE_UP) do
-    local unit, called = made_unit(context, graph, cause, place, values, begin)
-    made[i] = unit_form(unit, called, plan, values)
+  local plan = compile.plan(graph)
+  local asked = { graph = graph, place = place, begin = begin }
+  function asked.cause(values)
+    return { kind = "job", instance = values.instance, token = math.tointeger(values.token),
+      handler = cause.handler, last = cause.last }
   end
-  return variables.equal(made[1], made[2]) and made[1]
+  return form.make(function(values)
+    local unit, called = form.made_unit(context, asked, values)
+    return unit_form(unit, called, plan, values)
+  end)
 end
 
 -- The forms of a graph, by what a job is for and where its token stands.
@@ -258,14 +312,12 @@ local function forms_of(context, graph)
 end
 
 -- find(context, graph, cause, place, begin) -> the form of the units of a job at a place; false:
--- there is none. `place` is what the frame says of the token behind its scope. begin(w) begins the
--- walk of a job.
+-- there is none
 function form.find(context, graph, cause, place, begin)
   local forms, key = forms_of(context, graph), cause.handler .. " " .. place
   local found = forms[key]
   if found == nil then
-    local fine, made = pcall(make, context, graph, cause, place, begin)
-    found = fine and made
+    found = make(context, graph, cause, place, begin)
     forms[key] = found
   end
   return found

@@ -40,12 +40,14 @@ end
 local function read(w, inst)
   local context, cause = w.context, w.cause
   local from = cause.source and plan_of(w, cause.source) or inst.plan
-  local to, text = plan_of(w, cause.target), context.encode(cause.plan)
-  local last = context.last_plan
-  if not last or last.text ~= text or last.c.from ~= from or last.c.to ~= to then
-    last = { text = text, c = checked(w, from, to) }
+  local to, last = plan_of(w, cause.target), context.last_plan
+  local known = last and last.c.from == from and last.c.to == to
+    and (last.plan == cause.plan or last.text == context.encode(cause.plan))
+  if not known then
+    last = { text = context.encode(cause.plan), c = checked(w, from, to) }
     context.last_plan = last
   end
+  last.plan = cause.plan
   last.c.names = { cause.source_name, cause.target_name }
   return last.c
 end
@@ -64,11 +66,9 @@ local function frames_of(w, inst)
   return list
 end
 
--- Raises what does not fit the instance; returns what would be done.
+-- Raises what does not fit the instance; returns its frames.
 local function fits(w, inst, c)
-  local cause, wrong = w.cause, {}
-  local told = { moves = rules.array {}, ends = rules.array {}, begins = rules.array {},
-    pairs = rules.array {} }
+  local cause, wrong, frames = w.cause, {}, {}
   if cause.source and inst.version ~= cause.source then
     wrong[1] = ("it runs on another version (expected %s)"):format(cause.source_name)
   elseif c.process and c.process ~= inst.plan.key then
@@ -77,15 +77,27 @@ local function fits(w, inst, c)
     fit.troubles(c, inst.frame, wrong)
   end
   if not wrong[1] then
-    for _, one in ipairs(frames_of(w, inst)) do
-      fit.troubles(c, one.frame, wrong)
-      told.made = {}
-      fit.tell(c, one.frame, told)
+    frames = frames_of(w, inst)
+    for i, one in ipairs(frames) do
+      if i > 1 or one.frame.mixed then -- turns of ranges are entries by now
+        fit.troubles(c, one.frame, wrong)
+      end
     end
   end
   if wrong[1] then
     return w:refuse(("instance %d cannot be migrated: %s"):format(inst.id,
       table.concat(wrong, "; ")))
+  end
+  return frames
+end
+
+-- What would be done to these frames.
+local function tell(c, frames)
+  local told = { moves = rules.array {}, ends = rules.array {}, begins = rules.array {},
+    pairs = rules.array {} }
+  for _, one in ipairs(frames) do
+    told.made = {}
+    fit.tell(c, one.frame, told)
   end
   told.made = nil
   for i, pair in ipairs(c.list) do
@@ -97,9 +109,9 @@ end
 -- run(w, inst): the command "migrate".
 function migrate.run(w, inst)
   local c = read(w, inst)
-  local told = fits(w, inst, c)
+  local frames = fits(w, inst, c)
   if w.cause.dry_run then
-    w.order, w.unit.result = {}, told
+    w.order, w.unit.result = {}, tell(c, frames)
     return
   end
   modify.skip(w)

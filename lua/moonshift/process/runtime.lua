@@ -296,15 +296,24 @@ local function context_of(self)
   return context
 end
 
+-- What a batch is told, as a table. The jobs of one batch follow each other and have the same one.
+local function config_of(self, text)
+  if not self.config or self.config_text ~= text then
+    self.config, self.config_text = text and assert(rules.decode(text)) or {}, text
+  end
+  return self.config
+end
+
 -- What the job is to do: the command that is its payload, or to move the token that waits for it.
 local function cause_of(self, host)
   local row, token = self.natives.walk.frame(host)
   local payload, before = host.payload, self.natives.walk.kept(host)
-  local command = self.natives.walk.command(host)
+  local command, config = self.natives.walk.command(host)
   local cause
   self.own = row
   if command then
-    cause = { kind = "batch", command = command, ids = payload.ids, config = host.config or {} }
+    cause = { kind = "batch", command = command, ids = payload.ids,
+      config = config_of(self, config) }
   elseif type(payload) == "table" and payload.kind then
     cause = payload
   elseif not row then

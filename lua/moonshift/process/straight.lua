@@ -11,37 +11,6 @@ local walk = require "moonshift.process.walk"
 local straight = {}
 
 local NONE = {}
-local HEAD = '^{"v":1,"next":(%d+),"scopes":%[%[1,0,""()'
-local MIDDLE = ']],"tokens":[['
-local TAIL = '^(%d+),1,("[^"]*","%a+"[^%[%]]*)%]%]}$'
-
--- ---- frames of one token ----
-
--- Whether this stands between the head and the tokens: nothing, or variables alone. Some that look
--- like more than that are refused as well.
-local function is_plain(held)
-  return held == "" or held:sub(1, 2) == ",{" and held:sub(-1) == "}"
-    and not held:find("],[", 1, true) and not held:find("},null", 1, true)
-end
-
--- parts(text) -> { next, token, held }, and what the frame says of its only token; nil: it has
--- another form
-local function parts(text)
-  local middle = text:find(MIDDLE, 1, true)
-  local token, place
-  if middle then
-    token, place = text:match(TAIL, middle + #MIDDLE)
-  end
-  if not token then
-    return nil
-  end
-  local following, first = text:match(HEAD)
-  local held = following and text:sub(first, middle - 1)
-  if not held or not is_plain(held) then
-    return nil
-  end
-  return { next = following, token = token, held = held, now = false }, place
-end
 
 -- ---- units ----
 
@@ -118,7 +87,7 @@ function straight.run(context, cause, begin)
   if not row or row.turn or row.parent then
     return nil
   end
-  local values, place = parts(row.frame)
+  local values, place = form.parts(row.frame)
   if not values or math.tointeger(values.token) ~= cause.token then
     return nil
   end

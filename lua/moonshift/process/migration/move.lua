@@ -13,6 +13,7 @@ local variables = require "moonshift.process.variables"
 
 local move = {}
 
+local NONE = {}
 local SUFFIXES = { after = ":after", timer = ":timer", ["on timer"] = ":timer" }
 
 local function each(f, act)
@@ -261,12 +262,15 @@ end
 
 -- What instances are found by may be others by now.
 local function search_anew(w, inst, c)
-  inst.found_by = {}
-  for name in pairs(c.to.search or {}) do
-    inst.found_by[name] = true
+  local before, now = c.from.search or NONE, c.to.search or NONE
+  for name in pairs(now) do
+    if not before[name] then
+      inst.found_by = inst.found_by or {}
+      inst.found_by[name] = true
+    end
   end
-  for name in pairs(c.from.search or {}) do
-    if not inst.found_by[name] then
+  for name in pairs(before) do
+    if not now[name] then
       table.insert(w.unit.searched, { instance = inst.id, name = name })
     end
   end
