@@ -1,12 +1,14 @@
 #include "http/scripts.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "run/reload.h"
 #include <stdlib.h>
 
 struct scripts {
     struct scripts_options options;
     struct thread thread;
-    struct mutex mutex; /* guards what follows */
+    struct semaphore called; /* the files have been read, or the thread is to end */
+    struct mutex mutex;      /* guards what follows */
     struct folder *folder;
     struct generation *checked; /* of the folder */
     bool stale;                 /* the files may have changed since they were read */
@@ -21,6 +23,7 @@ struct scripts *scripts_new(const struct scripts_options *options) {
     scripts->options = *options;
     scripts->folder = options->folder ? folder_retain(options->folder) : NULL;
     mutex_init(&scripts->mutex);
+    semaphore_init(&scripts->called);
     return scripts;
 }
 
@@ -39,8 +42,9 @@ struct generation *scripts_checked(struct scripts *scripts) {
     return checked;
 }
 
-/* Takes over both. */
-static void replace(struct scripts *scripts, struct folder *folder, struct generation *checked) {
+/* Takes over the generation. */
+static void replace(struct scripts *scripts, struct generation *checked) {
+    struct folder *folder = folder_retain(checked->folder);
     mutex_lock(&scripts->mutex);
     struct folder *before = scripts->folder;
     struct generation *unused = scripts->checked;
@@ -51,22 +55,50 @@ static void replace(struct scripts *scripts, struct folder *folder, struct gener
     generation_free(unused);
 }
 
-static void read_once(struct scripts *scripts) {
+static bool has_ended(struct scripts *scripts) {
+    mutex_lock(&scripts->mutex);
+    const bool ended = scripts->ended;
+    mutex_unlock(&scripts->mutex);
+    return ended;
+}
+
+static void call(void *arg) {
+    struct scripts *scripts = arg;
+    semaphore_post(&scripts->called);
+}
+
+/* NULL: error. */
+static struct reload *start(struct scripts *scripts, struct error *error) {
     const struct scripts_options *options = &scripts->options;
-    struct error error = {0};
     struct folder *before = scripts_folder(scripts);
-    struct folder *folder = options->read(options->paths, &error);
-    struct generation *checked =
-        folder ? generation_check(folder, before, options->settings, options->clock, false, &error)
-               : NULL;
+    const struct reload_options wanted = {.before = before,
+                                          .read = options->read,
+                                          .paths = options->paths,
+                                          .settings = options->settings,
+                                          .clock = options->clock,
+                                          .wake = call,
+                                          .wake_arg = scripts};
+    struct reload *reload = reload_start(&wanted, error);
     folder_release(before);
-    if (checked)
-        replace(scripts, folder, checked);
-    else {
-        log_event(LOG_WARN, "http keeps the files it has", "error:s", error.text);
-        folder_release(folder);
+    return reload;
+}
+
+/* Files that are being evaluated when the face ends are left to themselves. */
+static void read_once(struct scripts *scripts) {
+    struct error error = {0};
+    struct reload *reload = start(scripts, &error);
+    while (reload && !reload_finished(reload) && !has_ended(scripts))
+        semaphore_wait_for(&scripts->called, RELOAD_LIMIT * 1000);
+    if (has_ended(scripts)) {
+        reload_drop(reload);
+        return;
     }
-    options->read_ended(options->arg, checked != NULL);
+    struct generation *checked = reload ? reload_end(reload, &error) : NULL;
+    if (checked)
+        replace(scripts, checked);
+    else
+        log_event(LOG_WARN, "http keeps the files it has", "error:s", error.text);
+    scripts->options.read_ended(scripts->options.arg, checked != NULL);
 }
 
 static bool goes_on(struct scripts *scripts) {
@@ -110,6 +142,7 @@ void scripts_end(struct scripts *scripts) {
     scripts->ended = true;
     scripts->stale = false;
     mutex_unlock(&scripts->mutex);
+    call(scripts);
     thread_join(&scripts->thread);
 }
 
@@ -117,6 +150,7 @@ void scripts_free(struct scripts *scripts) {
     if (!scripts)
         return;
     scripts_end(scripts);
+    semaphore_free(&scripts->called);
     generation_free(scripts->checked);
     folder_release(scripts->folder);
     mutex_free(&scripts->mutex);

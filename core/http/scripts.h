@@ -34,7 +34,7 @@ struct generation *scripts_checked(struct scripts *scripts);
  * nothing is read. */
 bool scripts_reload(struct scripts *scripts);
 
-/* Waits for what is read now, and reads no more. NULL is fine, here and below. */
+/* Reads no more, and waits for nothing that is read now. NULL is fine, here and below. */
 void scripts_end(struct scripts *scripts);
 void scripts_free(struct scripts *scripts);
 

@@ -11,6 +11,7 @@ static void start_reload(struct runner *runner) {
                                      .settings = &runner->settings,
                                      .clock = runner->options.clock,
                                      .states = client_states(runner->client),
+                                     .log = true,
                                      .wake = runner->options.wake,
                                      .wake_arg = runner->options.wake_arg};
     runner->reload = reload_start(&options, &error);
@@ -59,7 +60,8 @@ static void adopt(struct runner *runner, struct generation *generation) {
 }
 
 static void finish_reload(struct runner *runner) {
-    struct generation *generation = reload_end(runner->reload);
+    struct error refused = {0};
+    struct generation *generation = reload_end(runner->reload, &refused);
     runner->reload = NULL;
     if (generation)
         adopt(runner, generation);

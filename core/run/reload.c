@@ -13,6 +13,7 @@ struct reload {
     struct thread thread;
     time_ms deadline;
     struct generation *generation; /* the thread's, until it has finished */
+    struct error error;            /* the same: why there is none */
     struct mutex mutex;            /* guards what follows */
     enum stage stage;
 };
@@ -33,16 +34,21 @@ static void warm(struct reload *reload) {
             break;
 }
 
+/* What has no file to name is logged here. */
+static void refuse(const struct reload *reload, const struct error *error) {
+    if (reload->options.log)
+        log_event(LOG_ERROR, "folder refused", "reason:s", error->text);
+}
+
 static void load(struct reload *reload) {
-    struct error error = {0};
     const struct reload_options *options = &reload->options;
-    struct folder *folder = options->read(reload->paths, &error);
+    struct folder *folder = options->read(reload->paths, &reload->error);
     if (!folder) {
-        log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
+        refuse(reload, &reload->error);
         return;
     }
-    reload->generation =
-        generation_check(folder, options->before, &reload->settings, options->clock, true, &error);
+    reload->generation = generation_check(folder, options->before, &reload->settings,
+                                          options->clock, options->log, &reload->error);
     folder_release(folder);
     if (reload->generation)
         warm(reload);
@@ -122,12 +128,17 @@ static bool join(struct reload *reload) {
     return finished;
 }
 
-struct generation *reload_end(struct reload *reload) {
+struct generation *reload_end(struct reload *reload, struct error *error) {
+    static const struct error endless = {ERROR_CONFIG, "loading does not end"};
+    const bool log = reload->options.log;
     if (!join(reload)) {
-        log_event(LOG_ERROR, "folder refused", "reason:s", "loading does not end");
+        if (log)
+            log_event(LOG_ERROR, "folder refused", "reason:s", endless.text);
+        *error = endless;
         return NULL;
     }
     struct generation *generation = reload->generation;
+    *error = reload->error;
     if (generation)
         generation_join(generation, reload->options.settings, reload->options.clock);
     reload->generation = NULL;
