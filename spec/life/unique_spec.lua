@@ -50,16 +50,18 @@ describe("a unique job", function()
     assert.same({ 3, "created" }, { engine:enqueue("other", nil, { unique = "account-7" }) })
   end)
 
-  it("is never replaced by a job of another tenant", function()
+  it("is never replaced by a job of another tenant, and never stands for one", function()
     local how = { unique = "t", on_conflict = "replace", tenant = "a" }
     local id = assert(engine:enqueue("sync", { n = 1 }, how))
     assert.same({ id, "replaced" }, { engine:enqueue("sync", { n = 2 }, how) })
-    for _, tenant in ipairs { "b", false } do
-      how.tenant = tenant or nil
+    for _, case in ipairs { { "replace", "b" }, { "replace" }, { "keep", "b" }, { "refuse", "b" } } do
+      how.on_conflict, how.tenant = table.unpack(case)
       local none, message, code = engine:enqueue("sync", { n = 3 }, how)
       assert.same({ nil, "conflict" }, { none, code })
-      assert.matches(("is held by job %d of another tenant"):format(id), message, 1, true)
+      assert.matches("is held by a job of another tenant", message, 1, true)
     end
+    how.on_conflict, how.tenant = "keep", "a"
+    assert.same({ id, "kept" }, { engine:enqueue("sync", { n = 3 }, how) })
     assert.same({ n = 2 }, engine:job(id).payload)
   end)
 

@@ -178,32 +178,33 @@ bool create_occurrence(struct store *store, struct job_spec *spec,
            (spec->told || tell_created(store, &spec->job, now, error));
 }
 
-/* A job of one tenant never gets the payload of another one. */
-static bool create_may_replace(struct store *store, const struct job *job, int64_t holder,
-                               struct error *error) {
-    int64_t one = 0;
-    enum answer same = db_value(&store->db, error, &one,
-                                "SELECT 1 FROM job WHERE id=?1 AND tenant IS NOT DISTINCT FROM"
-                                " CAST(?2 AS TEXT)",
-                                "it", holder, job->tenant);
-    return same == YES ||
-           (same == NO &&
-            error_set(error, ERROR_CONFLICT,
-                      "unique \"%.255s\" of \"%.255s\" is held by job %lld of another"
-                      " tenant (expected one of %s%.255s%s to be replaced)",
-                      job->unique_key, job->handler, (long long)holder, job->tenant ? "\"" : "",
-                      job->tenant ? job->tenant : "no tenant", job->tenant ? "\"" : ""));
+/* A job of one tenant never gets the payload of another one, nor stands for it: who asks would hear
+ * of a job that is none of theirs, and have none. */
+static bool create_may_meet(struct store *store, const struct job *job, int64_t holder,
+                            struct error *error) {
+    int64_t own = 1;
+    if (db_value(&store->db, error, &own,
+                 "SELECT tenant IS NOT DISTINCT FROM CAST(?2 AS TEXT) FROM job WHERE id=?1", "it",
+                 holder, job->tenant) == FAILED)
+        return false;
+    return own || error_set(error, ERROR_CONFLICT,
+                            "unique \"%.255s\" of \"%.255s\" is held by a job of another tenant"
+                            " (expected one of %s%.255s%s)",
+                            job->unique_key, job->handler, job->tenant ? "\"" : "",
+                            job->tenant ? job->tenant : "no tenant", job->tenant ? "\"" : "");
 }
 
 /* Another job holds its key. */
 static bool create_meet(struct store *store, struct job_spec *spec,
                         const struct catalog_stream *stream, const struct unique_holder *holder,
                         time_ms now, struct error *error) {
+    const bool replaces =
+        spec->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
+    if ((replaces || spec->job.tenant) &&
+        !create_may_meet(store, &spec->job, holder->job, error))
+        return false;
     if (spec->on_conflict == ON_CONFLICT_REFUSE)
         return unique_refuse(spec->job.handler, spec->job.unique_key, holder, error);
-    bool replaces = spec->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
-    if (replaces && !create_may_replace(store, &spec->job, holder->job, error))
-        return false;
     spec->reply = (struct created){holder->job, replaces ? CREATION_REPLACED : CREATION_KEPT};
     create_priority(spec, stream);
     bool later = store->intake && !holder->own; /* what others see is changed by the release */
