@@ -15,16 +15,16 @@ local picture = {}
 local ways = {
   { title = "moonshift enqueue", text = "one transaction",
     { "enqueue_run", { "engine_enqueue", { "sqlite_enqueue", through = "store_enqueue",
-      { "work_create", through = "store_create", { "place_ready_later" } },
+      { "store_create", { "place_ready_later" } },
       { "sqlite_commit", through = "store_commit" } } } } },
   { title = "the loop: a turn", text = "takes the job",
-    { "runner_round", { "work_acquire", through = "store_acquire", { "bulk_take" },
+    { "runner_round", { "store_acquire", { "bulk_take" },
       { "frame_page_give", unit = true } }, { "client_submit" } } },
   { title = "a worker", text = "runs it",
     { "worker_run", { "script_run", { "read_unit", through = "walk_unit",
       home = "core/process/unit_read.c", unit = true } } } },
   { title = "the loop: the next turn", text = "settles it",
-    { "runner_round", { "client_outcomes" }, { "work_settle", through = "store_settle",
+    { "runner_round", { "client_outcomes" }, { "store_settle",
       { "unit_write", unit = true, { "trail_write", unit = true } }, { "bulk_settle" } },
       { "sqlite_commit", through = "store_commit",
         { "bulk_before_commit", via = "transaction_before_commit",
@@ -80,8 +80,13 @@ local function reach(read, path, name, seen)
   return seen
 end
 
--- Is a member of a table of functions, or a variable, set to this function?
+-- Is a member of a table of functions, or a variable, set to this function? Those of STORE_OPS are
+-- set to the functions of each engine by their names.
 local function is_set(read, member, name)
+  local listed = read.texts["core/store/ops.h"]:find("[ (]" .. member .. ", %(")
+  if listed and (name == "sqlite_" .. member or name == "postgres_" .. member) then
+    return true
+  end
   local pattern = ("%%f[%%w_]%s%%f[^%%w_][^;\n]-=%%s*%s%%f[^%%w_]"):format(member, name)
   for _, text in pairs(read.texts) do
     if text:find(pattern) then

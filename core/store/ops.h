@@ -1,9 +1,9 @@
 /* ops.h - what an engine is: a table of functions in four chapters. Each function keeps the
  * contract that store.h gives the call of its name; callers use those calls.
  *
- * An engine implements the chapters transaction and work. Commands and questions are decided once,
- * in rules/, over the driver of its database (sql/db.h): the calls of those chapters are plain
- * functions, and store_command and store_ask are their doors.
+ * An engine has what differs from database to database. Turns, commands and questions are decided
+ * once, in rules/, over the driver of its database (sql/db.h): their calls are plain functions, and
+ * store_command and store_ask are their doors.
  *
  * A new function is a line of the list, its contract in store.h, and its code in each engine. */
 #ifndef MOONSHIFT_STORE_OPS_H
@@ -26,65 +26,20 @@ struct text;
     DO(set_clock, (struct store *store, struct clock *clock), (store, clock))                      \
     OP(bool, tend, (struct store *store, enum store_chore chore, int limit, bool *more,            \
         struct error *error), (store, chore, limit, more, error))                                  \
-    DO(set_impatient, (struct store *store, int (*hurried)(void)), (store, hurried))              \
-    DO(budget, (struct store *store, time_ms until), (store, until))                               \
     DO(purge_behind, (struct store *store), (store))                                               \
     OP(bool, has_pending_purge, (const struct store *store), (store))                              \
     /* ---- work: creation, executors, the turn ---- */                                            \
-    OP(bool, create, (struct store *store, struct job_spec *specs, int64_t deployment,             \
-        time_ms now, struct error *error), (store, specs, deployment, now, error))                 \
     OP(bool, enqueue, (struct store *store, struct job_spec *spec, time_ms now,                    \
         struct error *error), (store, spec, now, error))                                           \
-    OP(int64_t, reserve_ids, (struct store *store, int count, struct error *error),                \
-       (store, count, error))                                                                      \
-    OP(bool, join, (struct store *store, struct store_executor *executor, time_ms now,             \
-        time_ms lease, struct error *error), (store, executor, now, lease, error))                 \
-    OP(bool, leave, (struct store *store, struct error *error), (store, error))                    \
-    OP(bool, renew, (struct store *store, time_ms now, time_ms lease, struct error *error),        \
-       (store, now, lease, error))                                                                 \
     DO(alive, (struct store *store, time_ms now), (store, now))                                    \
-    OP(bool, metric_add, (struct store *store, int64_t definition, enum metric metric,             \
-        int64_t value, struct error *error), (store, definition, metric, value, error))            \
-    OP(bool, reap, (struct store *store, time_ms now, struct store_reaped *reaped,                 \
-        struct error *error), (store, now, reaped, error))                                         \
     DO(slot_set, (struct store *store, int index, int64_t job, int64_t token, time_ms now),        \
        (store, index, job, token, now))                                                            \
     DO(slot_clear, (struct store *store, int index), (store, index))                               \
     OP(int, bell, (const struct store *store), (store))                                            \
     OP(bool, bell_empty, (struct store *store), (store))                                           \
     OP(bool, has_changes, (struct store *store), (store))                                          \
-    OP(bool, settle_bulk, (struct store *store, struct outcome *outcomes, struct error *error),    \
-       (store, outcomes, error))                                                                   \
-    OP(bool, settle, (struct store *store, struct outcome *outcome, time_ms now,                   \
-        enum settled *settled, struct error *error), (store, outcome, now, settled, error))        \
-    OP(bool, settle_end, (struct store *store, struct error *error), (store, error))               \
-    OP(enum answer, unit, (struct store *store, struct outcome *outcome,                           \
-        const struct store_entry *entry, time_ms now, struct error *error),                        \
-       (store, outcome, entry, now, error))                                                        \
-    OP(bool, promote, (struct store *store, time_ms now, int limit, int *count,                    \
-        struct error *error), (store, now, limit, count, error))                                   \
-    OP(bool, acquire, (struct store *store, const struct acquire *acquire, time_ms now,            \
-        struct job **jobs, int *count, bool *more, struct error *error),                           \
-       (store, acquire, now, jobs, count, more, error))                                            \
     OP(bool, read_taken, (struct store *store, struct job **jobs, size_t count,                    \
         struct error *error), (store, jobs, count, error))                                         \
-    OP(bool, contended, (const struct store *store), (store))                                      \
-    OP(bool, best, (struct store *store, const struct acquire *acquire, time_ms now,               \
-        struct sort_key *best, bool *found, struct error *error),                                  \
-       (store, acquire, now, best, found, error))                                                  \
-    OP(struct store_acquire_stats, acquire_stats, (const struct store *store), (store))            \
-    OP(bool, take, (struct store *store, int64_t id, bool force, time_ms now, struct job **job,    \
-        struct error *error), (store, id, force, now, job, error))                                 \
-    OP(bool, extend, (struct store *store, int64_t job, int64_t token, time_ms until,              \
-        struct error *error), (store, job, token, until, error))                                   \
-    OP(enum answer, holds, (struct store *store, int64_t job, int64_t token, struct error *error), \
-       (store, job, token, error))                                                                 \
-    OP(bool, ask_lost, (struct store *store, struct store_claim *claims, size_t count,             \
-        struct error *error), (store, claims, count, error))                                       \
-    OP(bool, next, (struct store *store, time_ms now, time_ms *at, struct error *error),           \
-       (store, now, at, error))                                                                    \
-    OP(bool, retries_wait, (struct store *store, struct store_retries *waiting,                    \
-        struct error *error), (store, waiting, error))                                             \
     OP(bool, backup, (struct store *store, const char *to, struct store_backup *backup,            \
         struct error *error), (store, to, backup, error))
 /* clang-format on */
@@ -94,6 +49,9 @@ struct text;
 
 struct store_ops {
     void (*close)(struct store *store);
+    /* store_create, for rules in rooms below it */
+    bool (*create)(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
+                   struct error *error);
     /* of a server; NULL: a file has none */
     time_ms (*lag)(struct store *store);
     bool (*drop)(struct store *store, struct error *error);

@@ -32,11 +32,11 @@ struct store *store_open(const char *url, enum store_mode mode, const struct set
 void store_close(struct store *store); /* leaves (store_leave) if joined; NULL is fine */
 /* `hurried` says how often somebody was told to stop. Then a transaction waits a second for other
  * writers, not half a minute. On a connection that only reads, a question ends with an error. */
-static inline void store_set_impatient(struct store *store, int (*hurried)(void));
+void store_set_impatient(struct store *store, int (*hurried)(void));
 /* Then it waits until this monotonic instant, a tenth of a second at least. Who was told twice
  * waits a second at most. Writers of a server wait in a queue: who gives up begins behind all
  * others. */
-static inline void store_budget(struct store *store, time_ms until);
+void store_budget(struct store *store, time_ms until);
 
 /* How messages call it; a file: its path; NULL: in memory. Owned by the store. */
 const char *store_name(const struct store *store);
@@ -164,8 +164,8 @@ enum answer store_knows(struct store *store, const char *handler, int64_t *deplo
  * refused with ERROR_CONFLICT, as is one beyond a backlog limit. `deployment` 0: that of each job's
  * definition. An id that is not 0 is kept: it must come from store_reserve_ids. After a rollback
  * the ids filled in are void: set them to 0 again. */
-static inline bool store_create(struct store *store, struct job_spec *specs, int64_t deployment,
-                                time_ms now, struct error *error);
+bool store_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
+                  struct error *error);
 
 /* As store_create of one job with id 0, in a transaction of its own; on disk when it returns. Of
  * several processes that ask meanwhile one writes for all (rules §1): only the reply is filled in.
@@ -175,7 +175,7 @@ static inline bool store_enqueue(struct store *store, struct job_spec *spec, tim
 
 /* Hands out `count` ids ahead of a commit, so that job:enqueue can return them: 0 on error. Ids
  * that are never written are simply skipped. In a transaction of its own if none is open. */
-static inline int64_t store_reserve_ids(struct store *store, int count, struct error *error);
+int64_t store_reserve_ids(struct store *store, int count, struct error *error);
 
 /* ---- executors, leases, crashes ---- */
 
@@ -186,12 +186,11 @@ struct store_executor {
     const struct acquire *serves; /* published for the gap watch and doorbells */
 };
 
-static inline bool store_join(struct store *store, struct store_executor *executor, time_ms now,
-                              time_ms lease, struct error *error);
+bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+                struct error *error);
 /* Gives every lock back that this executor still holds, and leaves. In a transaction of its own. */
-static inline bool store_leave(struct store *store, struct error *error);
-static inline bool store_renew(struct store *store, time_ms now, time_ms lease,
-                               struct error *error);
+bool store_leave(struct store *store, struct error *error);
+bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
 
 /* Its sign of life, for lists: costs no write of the database. No effect in memory stores. */
 static inline void store_alive(struct store *store, time_ms now);
@@ -227,8 +226,7 @@ struct store_reaped {
     int turn;         /* rows of a turn in which an executor has died, the fewest; 0: in none */
 };
 /* Frees the locks of executors that are dead or overdue; counts crashes by their slots. */
-static inline bool store_reap(struct store *store, time_ms now, struct store_reaped *reaped,
-                              struct error *error);
+bool store_reap(struct store *store, time_ms now, struct store_reaped *reaped, struct error *error);
 
 /* A turn begins that deals with so many rows; 0: it has ended. With one row, the row is noted in
  * the crash slot `slot`. */
@@ -310,19 +308,18 @@ void store_set_capacity(struct store *store, struct capacity *capacity);
 /* Before a list of outcomes is settled in the open transaction, all or none of it: says the way of
  * each, and gives the locks of plain successes back many at a time. What they write to the history
  * follows with the commit: they must stay until then. */
-static inline bool store_settle_bulk(struct store *store, struct outcome *outcomes,
-                                     struct error *error);
+bool store_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error);
 
 /* Writes one outcome with everything the job created, and does the verbs it asked for (its
  * effects); fenced by id, owner and token. With a capacity outcome->follows are those that
  * run next in its lane, which is then not released. An outcome of which something is refused says
  * that it is `undone` and leaves the transaction as it was: settle it again as a failure. */
-static inline bool store_settle(struct store *store, struct outcome *outcome, time_ms now,
-                                enum settled *settled, struct error *error);
+bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                  struct error *error);
 /* Behind the last outcome, before anything else is asked of the store: writes what plain successes
  * created, which is kept back with a capacity; and removes what can go at once of rows left behind.
  * The outcomes must stay until then. */
-static inline bool store_settle_end(struct store *store, struct error *error);
+bool store_settle_end(struct store *store, struct error *error);
 
 /* What the operation log says of a command to an instance of a process. */
 struct store_entry {
@@ -334,19 +331,17 @@ struct store_entry {
 /* Writes what a command to a process did, an outcome without a job's id, and its entry: in the open
  * transaction, or in one of its own. Of several processes that ask meanwhile one writes for all, as
  * with store_enqueue. NO: another change came first, and nothing was written. */
-static inline enum answer store_unit(struct store *store, struct outcome *outcome,
-                                     const struct store_entry *entry, time_ms now,
-                                     struct error *error);
+enum answer store_unit(struct store *store, struct outcome *outcome,
+                       const struct store_entry *entry, time_ms now, struct error *error);
 
 /* Makes at most `limit` due timers ready; *count of them. */
-static inline bool store_promote(struct store *store, time_ms now, int limit, int *count,
-                                 struct error *error);
+bool store_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
 
 /* Locks the best jobs for the joined executor. *jobs: a list in acquisition command; jobs of one
  * lane stand in one run, their lane_id equal; free with job_free_list. *more: ready jobs were left
  * behind. With acquire->unread some have only what their place says, marked `unread`. */
-static inline bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                                 struct job **jobs, int *count, bool *more, struct error *error);
+bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                   struct job **jobs, int *count, bool *more, struct error *error);
 
 /* Reads the rows of unread jobs after the commit, outside of a transaction: each is replaced by the
  * whole job. A job whose row is gone stays unread, as all do that come after an error. */
@@ -354,11 +349,11 @@ static inline bool store_read_taken(struct store *store, struct job **jobs, size
                                     struct error *error);
 /* True if others want to write as well: a transaction had to wait for another one in the last
  * second. Then what can be done outside of a transaction is better done there. */
-static inline bool store_contended(const struct store *store);
+bool store_contended(const struct store *store);
 
 /* The best ready job that store_acquire would begin with; *found: there is one. Writes nothing. */
-static inline bool store_best(struct store *store, const struct acquire *acquire, time_ms now,
-                              struct sort_key *best, bool *found, struct error *error);
+bool store_best(struct store *store, const struct acquire *acquire, time_ms now,
+                struct sort_key *best, bool *found, struct error *error);
 /* Another live executor takes jobs like this one, as far as this store has been told: it has the
  * handler, and range and categories let it. */
 bool store_shared(const struct store *store, const struct job *job, time_ms now);
@@ -375,21 +370,20 @@ struct store_acquire_stats {
     bool starved;      /* a job with a rate could start, but no worker is idle for it */
     bool held;         /* asked by acquire.drains: only a limit or a rate kept something ready */
 };
-static inline struct store_acquire_stats store_acquire_stats(const struct store *store);
+struct store_acquire_stats store_acquire_stats(const struct store *store);
 
 /* Takes one job whatever its due date, suspension, lock or retries (by hand). ERROR_CONFLICT while
  * another job of its lane runs, unless `force`. */
-static inline bool store_take(struct store *store, int64_t id, bool force, time_ms now,
-                              struct job **job, struct error *error);
+bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+                struct error *error);
 
 /* Moves a running job's own lock expiry to `until`; ERROR_CONFLICT if the lock is lost. */
-static inline bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                                struct error *error);
+bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                  struct error *error);
 
 /* YES: the run still holds its lock; NO: it is lost (suspended, cancelled, taken over, expired: the
  * run cannot commit and may be cut off). */
-static inline enum answer store_holds(struct store *store, int64_t job, int64_t token,
-                                      struct error *error);
+enum answer store_holds(struct store *store, int64_t job, int64_t token, struct error *error);
 /* The lock of one run or waiting job. */
 struct store_claim {
     int64_t job, token;
@@ -397,15 +391,15 @@ struct store_claim {
 };
 /* Asks the same about many locks of this executor at once. The claims are sorted by job. False:
  * error, nothing is known. */
-static inline bool store_ask_lost(struct store *store, struct store_claim *claims, size_t count,
-                                  struct error *error);
+bool store_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                    struct error *error);
 /* Changes whenever a verb, of whatever process, takes the lock of a run: a reason to ask whether
  * one's own runs still hold theirs. As the last transaction saw it, or asked for now. */
 int64_t store_cuts(struct store *store, bool ask);
 
 /* The earliest instant at which something may change without anybody ringing: next due date, next
  * lease or lock expiry of others. TIME_NEVER: nothing scheduled. Reads; call inside the turn. */
-static inline bool store_next(struct store *store, time_ms now, time_ms *at, struct error *error);
+bool store_next(struct store *store, time_ms now, time_ms *at, struct error *error);
 
 /* Progress and log lines of running jobs; not part of the job's transaction. */
 bool store_progress(struct store *store, int64_t job, double fraction, const char *text,
@@ -492,8 +486,7 @@ struct store_retries {
     time_ms first; /* TIME_NEVER: none */
     bool more;     /* there are other timers: perhaps more wait */
 };
-static inline bool store_retries_wait(struct store *store, struct store_retries *waiting,
-                                      struct error *error);
+bool store_retries_wait(struct store *store, struct store_retries *waiting, struct error *error);
 /* `moonshift check --store`: integrity_check and "every job is in exactly one place". Array of
  * texts. `heard` is told how many of the questions have been asked; it may be NULL. */
 struct store_heard {
@@ -578,8 +571,8 @@ enum metric {
 const char *metric_name(enum metric metric);
 /* Adds to the stored counters of this executor; definition 0 is the total. In the turn, at most
  * once a second. */
-static inline bool store_metric_add(struct store *store, int64_t definition, enum metric metric,
-                                    int64_t value, struct error *error);
+bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
+                      struct error *error);
 
 /* ---- measuring ---- */
 

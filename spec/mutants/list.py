@@ -795,9 +795,9 @@ MUTANTS = [
     {"name": "replaced-too-early", "by": "spec/life/overlap_spec.lua",
      "breaks": "a run of a schedule begins while the handler of the cancelled one is cut off",
      "changes": [("core/store/rules/create/occurrence.c", """
-                 " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
+        " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
 """, """
-                 " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
+        " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
 """)]},
     {"name": "cut-unheard", "by": "spec/core/run/loop_spec.lua",
      "breaks": "an executor hears only once a second that its jobs were cancelled",

@@ -138,10 +138,10 @@ bool db_run_counted(struct db *db, struct row *row, int wanted, struct error *er
 /* The first column of the first row into *value; NO: no row (untouched). */
 enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,
                      const char *kinds, ...);
-/* The first row into variables; NO: there is none (untouched). `kinds`: a letter a column, "<", then
- * a letter a parameter as in db_query; the values in this order. Columns: i int64_t *, n int *,
- * f bool *, T time_ms * (NULL is TIME_NONE), t char * and its size (cut to it; NULL is empty),
- * j json_t ** (the caller's; NULL is NULL, as is what is no JSON). */
+/* The first row into variables; NO: there is none (untouched). `kinds`: a letter a column, "<",
+ * then a letter a parameter as in db_query; the values in this order. Columns are i to int64_t, n
+ * to int, f to bool, T to time_ms (NULL is TIME_NONE). A t goes to char, with its size: it is cut
+ * to that, and NULL is empty. A j goes to json_t *, the caller's: NULL also where it is no JSON. */
 enum answer db_read(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
 /* db_value of a statement that is bound already. */
 enum answer db_first(struct db *db, struct row *row, int64_t *value, struct error *error);

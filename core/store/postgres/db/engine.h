@@ -20,27 +20,11 @@ time_ms postgres_lag(struct store *store); /* replica.c; see store/store.h */
 int64_t postgres_backend(struct store *store);
 bool postgres_drop(struct store *store, struct error *error);
 
-/* ---- for store/ops.h, in its order; rules/work has the others ---- */
-
+/* The functions of store/ops.h, each behind "postgres_"; rules has the others. */
+#define POSTGRES_OP(type, name, parameters, arguments) type postgres_##name parameters;
+#define POSTGRES_DO(name, parameters, arguments) void postgres_##name parameters;
+STORE_OPS(POSTGRES_OP, POSTGRES_DO)
 void postgres_close(struct store *store);
-bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error);
-bool postgres_commit(struct store *store, struct error *error);
-void postgres_rollback(struct store *store);
-void postgres_set_clock(struct store *store, struct clock *clock);
-bool postgres_tend(struct store *store, enum store_chore chore, int limit, bool *more,
-                   struct error *error);
-void postgres_purge_behind(struct store *store);
-bool postgres_has_pending_purge(const struct store *store);
-bool postgres_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
-void postgres_alive(struct store *store, time_ms now);
-void postgres_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
-void postgres_slot_clear(struct store *store, int index);
-int postgres_bell(const struct store *store);
-bool postgres_bell_empty(struct store *store);
-bool postgres_has_changes(struct store *store);
-bool postgres_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
-bool postgres_backup(struct store *store, const char *to, struct store_backup *backup,
-                     struct error *error);
 
 /* ---- for rules/ground/engine.h ---- */
 

@@ -49,31 +49,15 @@ static bool all_of_them(struct store *store, struct query *query, const json_t *
 
 /* ---- the tables of functions ---- */
 
+#define OP_ROW(type, name, parameters, arguments) .name = postgres_##name,
+#define DO_ROW(name, parameters, arguments) .name = postgres_##name,
+
 static const struct store_ops ops = {.close = postgres_close,
+                                     .create = store_create,
                                      .lag = postgres_lag,
                                      .drop = postgres_drop,
                                      .backend = postgres_backend,
-                                     .begin = postgres_begin,
-                                     .commit = postgres_commit,
-                                     .set_clock = postgres_set_clock,
-                                     .tend = postgres_tend,
-                                     .has_pending_purge = postgres_has_pending_purge,
-                                     .enqueue = postgres_enqueue,
-                                     .unit = work_unit,
-                                     .bell = postgres_bell,
-                                     .has_changes = postgres_has_changes,
-                                     .read_taken = postgres_read_taken,
-                                     .contended = transaction_contended,
-                                     .backup = postgres_backup,
-                                     .rollback = postgres_rollback,
-                                     .set_impatient = transaction_set_impatient,
-                                     .budget = transaction_budget,
-                                     .purge_behind = postgres_purge_behind,
-                                     .alive = postgres_alive,
-                                     .slot_set = postgres_slot_set,
-                                     .slot_clear = postgres_slot_clear,
-                                     .bell_empty = postgres_bell_empty,
-                                     WORK_OPS};
+                                     STORE_OPS(OP_ROW, DO_ROW)};
 
 static const struct store_engine engine = {
     .sql = &postgres_sql,

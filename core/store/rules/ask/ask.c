@@ -117,6 +117,31 @@ static json_t *batch(struct store *store, const struct question *question, struc
     return store_batch(store, question->id, error);
 }
 
+/* Any number of jobs may be scheduled, and no index knows those that have failed. */
+#define RETRIES_NEAR "(SELECT due, id FROM timer ORDER BY due, id LIMIT ?1) AS near"
+#define RETRIES_FAILED                                                                             \
+    "(SELECT job FROM attempt ORDER BY at DESC LIMIT ?1) AS a JOIN job j ON j.id=a.job"            \
+    " JOIN timer t ON t.due=j.due AND t.id=j.id"
+#define RETRIES_MET                                                                                \
+    "(SELECT job FROM conflicts LIMIT ?1) AS c JOIN job j ON j.id=c.job"                           \
+    " JOIN timer t ON t.due=j.due AND t.id=j.id"
+
+bool store_retries_wait(struct store *store, struct store_retries *waiting, struct error *error) {
+    int looked = 0;
+    bool done =
+        db_read(&store->db, error,
+                "SELECT count(*), min(l.due), (SELECT count(*) FROM " RETRIES_NEAR ")"
+                " FROM (SELECT due, id FROM " RETRIES_NEAR " UNION SELECT t.due, t.id"
+                " FROM " RETRIES_FAILED " UNION SELECT t.due, t.id FROM " RETRIES_MET
+                ") AS l JOIN job j ON j.id=l.id WHERE j.attempt>1"
+                " OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)",
+                "iin<n", &waiting->count, &waiting->first, &looked, STORE_RETRIES_LOOKED) == YES;
+    if (!done || !waiting->count)
+        *waiting = (struct store_retries){.first = TIME_NEVER};
+    waiting->more = looked == STORE_RETRIES_LOOKED;
+    return done;
+}
+
 /* { count, first, more }; no `first`: none waits. */
 static json_t *retries(struct store *store, const struct question *question, struct error *error) {
     struct store_retries waiting;

@@ -359,8 +359,8 @@ static bool outcome_creates(const struct outcome *creator, const struct job_spec
     return creator && creator->created == specs;
 }
 
-bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
-                 struct error *error) {
+bool store_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
+                  struct error *error) {
     bool own = false;
     struct claims claims;
     struct unique_ahead ahead = {0};
@@ -390,7 +390,7 @@ bool work_create(struct store *store, struct job_spec *specs, int64_t deployment
     return unit_end(store, own, done, error);
 }
 
-int64_t work_reserve_ids(struct store *store, int count, struct error *error) {
+int64_t store_reserve_ids(struct store *store, int count, struct error *error) {
     bool own = false;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return 0;

@@ -1,13 +1,8 @@
-/* create.h - new jobs. The first two keep the contract that store.h gives the call of their name.
- */
+/* create.h - new jobs, beside store_create and store_reserve_ids (store.h). */
 #ifndef MOONSHIFT_STORE_RULES_CREATE_CREATE_H
 #define MOONSHIFT_STORE_RULES_CREATE_CREATE_H
 
 #include "store/rules/ground/state.h"
-
-bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
-                 struct error *error);
-int64_t work_reserve_ids(struct store *store, int count, struct error *error);
 
 /* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
 int64_t create_deployment(const struct store *store, const char *handler);

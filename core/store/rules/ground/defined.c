@@ -80,7 +80,7 @@ bool defined_create(struct store *store, struct job_spec *spec, const json_t *pa
     bool done = defined_read(store, spec->job.handler, &defined, error);
     if (done) {
         defined_apply(&defined, store, spec);
-        done = store_create(store, spec, 0, now, error);
+        done = store->ops->create(store, spec, 0, now, error);
     }
     free(text);
     return done;

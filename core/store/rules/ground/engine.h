@@ -166,6 +166,10 @@ struct store_engine {
     enum answer (*resume)(struct store *store, const struct outcome *outcome, struct error *error);
     bool (*vain)(const struct store *store);
 
+    /* store_unit, where programs write units of each other. NULL: each writes its own. */
+    enum answer (*unit)(struct store *store, struct outcome *outcome,
+                        const struct store_entry *entry, time_ms now, struct error *error);
+
     /* Writes what `kind` says of the rows that a bulk offers. */
     bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);
 

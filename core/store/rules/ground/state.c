@@ -46,6 +46,10 @@ void store_look_on(struct store *store) {
         db_question_begin(&store->db);
 }
 
+struct store_acquire_stats store_acquire_stats(const struct store *store) {
+    return store->met;
+}
+
 void store_look_end(struct store *store, bool own) {
     look_end(store, own);
 }

@@ -11,13 +11,13 @@
 
 /* ---- beginning ---- */
 
-void transaction_set_impatient(struct store *store, int (*hurried)(void)) {
+void store_set_impatient(struct store *store, int (*hurried)(void)) {
     store->patience.hurried = hurried;
     if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
         store->db.hurried = hurried;
 }
 
-void transaction_budget(struct store *store, time_ms until) {
+void store_budget(struct store *store, time_ms until) {
     store->patience.until = until;
 }
 
@@ -35,7 +35,7 @@ void transaction_waited(struct store *store) {
     store->patience.contended = clock_monotonic() + CONTENDED;
 }
 
-bool transaction_contended(const struct store *store) {
+bool store_contended(const struct store *store) {
     return clock_monotonic() < store->patience.contended;
 }
 

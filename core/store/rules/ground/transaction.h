@@ -5,11 +5,6 @@
 
 #include "store/rules/ground/state.h"
 
-/* See store.h. */
-void transaction_set_impatient(struct store *store, int (*hurried)(void));
-void transaction_budget(struct store *store, time_ms until);
-bool transaction_contended(const struct store *store);
-
 /* False: the store is only read, or a transaction is open already. */
 bool transaction_may_begin(struct store *store, struct error *error);
 /* Monotonic: when an attempt is given up that has begun then. */

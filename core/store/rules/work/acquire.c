@@ -525,8 +525,8 @@ static void taking_free(struct taking *taking, struct store *store) {
     free(taking->lane_places);
 }
 
-bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                  struct job **jobs, int *count, bool *more, struct error *error) {
+bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                   struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
     const int64_t placed = store->placed;
     struct taking taking = {.acquire = acquire, .now = now, .time = acquire->horizon.time};
@@ -566,12 +566,8 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
     return false;
 }
 
-struct store_acquire_stats work_acquire_stats(const struct store *store) {
-    return store->met;
-}
-
-bool work_best(struct store *store, const struct acquire *acquire, time_ms now,
-               struct sort_key *best, bool *found, struct error *error) {
+bool store_best(struct store *store, const struct acquire *acquire, time_ms now,
+                struct sort_key *best, bool *found, struct error *error) {
     struct merge merge = {0};
     const struct store_acquire_stats met = store->met;
     struct acquire one = *acquire;

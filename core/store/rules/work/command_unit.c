@@ -14,7 +14,7 @@ static int64_t rev_of(const struct store *store, const struct store_entry *entry
 static bool write(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                   bool *behind, time_ms now, struct error *error) {
     outcome->unit->rev = rev_of(store, entry);
-    bool done = work_settle(store, outcome, now, &outcome->settled, error);
+    bool done = store_settle(store, outcome, now, &outcome->settled, error);
     *behind = done && outcome->settled == SETTLED_BEHIND;
     if (!done || *behind)
         return done;
@@ -61,4 +61,10 @@ enum answer work_unit(struct store *store, struct outcome *outcome, const struct
     if (!unit_end(store, own, done, error))
         return FAILED;
     return behind ? NO : YES;
+}
+
+enum answer store_unit(struct store *store, struct outcome *outcome,
+                       const struct store_entry *entry, time_ms now, struct error *error) {
+    return store->engine->unit ? store->engine->unit(store, outcome, entry, now, error)
+                               : work_unit(store, outcome, entry, now, error);
 }

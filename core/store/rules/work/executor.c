@@ -71,8 +71,8 @@ static bool join_aging(struct store *store, const struct store_executor *executo
                      store->db.name);
 }
 
-bool work_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
-               struct error *error) {
+bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+                struct error *error) {
     int64_t id = 0;
     if (store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": joined already", store->db.name);
@@ -99,7 +99,7 @@ bool work_join(struct store *store, struct store_executor *executor, time_ms now
     return store->engine->entered(store, error);
 }
 
-bool work_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {
+bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {
     bool own = false;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
@@ -133,7 +133,7 @@ static bool leave_rows(struct store *store, struct error *error) {
                   store->self.id, (int)EXECUTOR_GONE);
 }
 
-bool work_leave(struct store *store, struct error *error) {
+bool store_leave(struct store *store, struct error *error) {
     int64_t id = store->self.id;
     if (!id)
         return true;
@@ -145,13 +145,4 @@ bool work_leave(struct store *store, struct error *error) {
     store->peers.version = 0;
     store->engine->quit(store, id);
     return true;
-}
-
-bool work_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
-                     struct error *error) {
-    bool own = false;
-    if (!unit_begin(store, STORE_TURN, &own, error))
-        return false;
-    bool done = metric_write(store, store->self.id, definition, metric, value, error);
-    return unit_end(store, own, done, error);
 }

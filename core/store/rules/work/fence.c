@@ -211,7 +211,7 @@ static bool ask_ahead(struct store *store, struct outcome *outcomes, struct erro
     return done;
 }
 
-bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
+bool store_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
     struct passing passing = {0};
     int64_t count = 0;
     bool asks = false;

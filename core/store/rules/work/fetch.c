@@ -154,7 +154,7 @@ static bool take(struct store *store, const struct fetch *fetch, const struct ac
     acquire.deployment_aware = false;
     store->open.capacity = NULL;
     const struct self own = act(store, worker);
-    bool done = work_acquire(store, &acquire, now, jobs, &count, &more, error);
+    bool done = store_acquire(store, &acquire, now, jobs, &count, &more, error);
     act_end(store, &own);
     store->open.capacity = capacity;
     return done && taken_all(store, fetch, *jobs, now, error);
@@ -197,7 +197,7 @@ bool store_fetch(struct store *store, struct fetch *fetch, const struct acquire 
     *jobs = NULL;
     bool done = remote_join(store, fetch, now, &worker, error);
     done = done && (fetch->none_late || expire_topics(store, fetch, now, error));
-    done = done && work_promote(store, now, PROMOTED, &promoted, error) &&
+    done = done && store_promote(store, now, PROMOTED, &promoted, error) &&
            take_needed(store, fetch, order, &worker, now, jobs, error);
     if (!done) {
         job_free_list(*jobs);
@@ -241,7 +241,7 @@ json_t *store_variables_seen(struct store *store, const struct job *job, struct 
 static bool settle_one(struct store *store, struct outcome *outcome, struct error *refused,
                        time_ms now, struct error *error) {
     struct error why = {0};
-    if (work_settle(store, outcome, now, &outcome->settled, &why))
+    if (store_settle(store, outcome, now, &outcome->settled, &why))
         return true;
     if (!outcome->undone || !refused)
         return error_set(error, why.code, "%s", why.text);
@@ -253,14 +253,14 @@ static bool settle_one(struct store *store, struct outcome *outcome, struct erro
 static bool settle_all(struct store *store, struct outcome *outcomes, struct error **refused,
                        time_ms now, struct error *error) {
     size_t at = 0;
-    if (!work_settle_bulk(store, outcomes, error))
+    if (!store_settle_bulk(store, outcomes, error))
         return false;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, at++) {
         store->self.id = outcome->job->owner;
         if (!settle_one(store, outcome, refused ? refused[at] : NULL, now, error))
             return false;
     }
-    return work_settle_end(store, error);
+    return store_settle_end(store, error);
 }
 
 static bool count_all(struct store *store, const struct outcome *outcomes, struct error *error) {

@@ -84,7 +84,8 @@ static bool reap_all(struct store *store, time_ms now, struct store_reaped *reap
     return true;
 }
 
-bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, struct error *error) {
+bool store_reap(struct store *store, time_ms now, struct store_reaped *reaped,
+                struct error *error) {
     bool own = false, changed = false;
     *reaped = (struct store_reaped){0};
     if (!unit_begin(store, STORE_COMMAND, &own, error))

@@ -468,7 +468,7 @@ static bool settle_by_way(struct store *store, struct outcome *outcome, time_ms 
     return error_set(error, ERROR_FAILED, "an outcome is settled in no way");
 }
 
-bool work_settle_end(struct store *store, struct error *error) {
+bool store_settle_end(struct store *store, struct error *error) {
     return settle_flush(store, error) &&
            (!store->engine->settled || store->engine->settled(store, error));
 }
@@ -479,8 +479,8 @@ static bool way_is_open(const struct outcome *outcome) {
     return way == WAY_UNASKED || (outcome->unit && (way == WAY_KEPT || way == WAY_ALONE));
 }
 
-bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
-                 struct error *error) {
+bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                  struct error *error) {
     bool own = false;
     if (!unit_begin(store, outcome->effects ? STORE_COMMAND : STORE_TURN, &own, error))
         return false;

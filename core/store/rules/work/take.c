@@ -102,8 +102,8 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
            take_log(store, *job, now, error);
 }
 
-bool work_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
-               struct error *error) {
+bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+                struct error *error) {
     bool own = false;
     *job = NULL;
     if (!store->self.id)
@@ -120,8 +120,8 @@ bool work_take(struct store *store, int64_t id, bool force, time_ms now, struct 
     return false;
 }
 
-bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                 struct error *error) {
+bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                  struct error *error) {
     bool own = false;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
@@ -132,7 +132,7 @@ bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
     return unit_end(store, own, done, error);
 }
 
-enum answer work_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
+enum answer store_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM locks WHERE id=?1 AND token=?2", "ii",
                     job, token);
@@ -157,8 +157,8 @@ static bool compare(struct store *store, struct store_claim *claims, size_t coun
     return locks && found == NO;
 }
 
-bool work_ask_lost(struct store *store, struct store_claim *claims, size_t count,
-                   struct error *error) {
+bool store_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                    struct error *error) {
     for (size_t at = 0; at < count; at += CLAIMS)
         if (!compare(store, claims + at, count - at < CLAIMS ? count - at : CLAIMS, error))
             return false;

@@ -42,52 +42,17 @@
 
 #include "store/rules/create/create.h"
 
-bool work_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
-               struct error *error);
-bool work_leave(struct store *store, struct error *error);
-bool work_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
-bool work_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
-                     struct error *error);
-bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, struct error *error);
-bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error);
-bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
-                 struct error *error);
 /* The way of an outcome; `others`: its lock may still end with others. */
 enum way settle_way(const struct store *store, const struct outcome *outcome, bool others);
-bool work_settle_end(struct store *store, struct error *error);
+/* store_unit of this program alone. */
 enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
                       time_ms now, struct error *error);
-bool work_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
 /* Frees the locks of workers outside that have run out, and for whose lanes jobs wait. */
 bool work_expire_lanes(struct store *store, time_ms now, bool *changed, struct error *error);
-bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                  struct job **jobs, int *count, bool *more, struct error *error);
-bool work_best(struct store *store, const struct acquire *acquire, time_ms now,
-               struct sort_key *best, bool *found, struct error *error);
-struct store_acquire_stats work_acquire_stats(const struct store *store);
-bool work_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
-               struct error *error);
-bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                 struct error *error);
-enum answer work_holds(struct store *store, int64_t job, int64_t token, struct error *error);
-bool work_ask_lost(struct store *store, struct store_claim *claims, size_t count,
-                   struct error *error);
 /* What nearly every turn looks for, asked for at once: open incidents, kept messages, the first
  * timer, and rows of the outbox. */
 struct row *work_ask(struct store *store, struct error *error);
 bool work_answer(struct store *store, struct row *row, struct error *error);
-bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error);
-bool work_retries_wait(struct store *store, struct store_retries *waiting, struct error *error);
-
-/* The members of a table of functions (store/ops.h) that these are. */
-#define WORK_OPS                                                                                   \
-    .create = work_create, .reserve_ids = work_reserve_ids, .join = work_join,                     \
-    .leave = work_leave, .renew = work_renew, .metric_add = work_metric_add, .reap = work_reap,    \
-    .settle_bulk = work_settle_bulk, .settle = work_settle, .settle_end = work_settle_end,         \
-    .promote = work_promote, .acquire = work_acquire, .best = work_best,                           \
-    .acquire_stats = work_acquire_stats, .take = work_take, .extend = work_extend,                 \
-    .holds = work_holds, .ask_lost = work_ask_lost, .next = work_next,                             \
-    .retries_wait = work_retries_wait
 
 /* Puts whole jobs in the place of those that were locked unread. The rows (ROW_COLUMNS) come in the
  * order of the jobs; those of some may be gone. */

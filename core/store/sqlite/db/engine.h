@@ -5,32 +5,17 @@
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"
 
-/* In the order of store/ops.h; at last what sqlite_tend does. */
+/* The functions of store/ops.h, each behind "sqlite_"; rules has the others. */
+#define SQLITE_OP(type, name, parameters, arguments) type sqlite_##name parameters;
+#define SQLITE_DO(name, parameters, arguments) void sqlite_##name parameters;
+STORE_OPS(SQLITE_OP, SQLITE_DO)
 void sqlite_close(struct store *store);
-bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error);
-bool sqlite_commit(struct store *store, struct error *error);
-void sqlite_rollback(struct store *store);
-void sqlite_purge_behind(struct store *store);
-bool sqlite_has_pending_purge(const struct store *store);
-bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
 enum answer sqlite_unit(struct store *store, struct outcome *outcome,
                         const struct store_entry *entry, time_ms now, struct error *error);
-void sqlite_alive(struct store *store, time_ms now);
-void sqlite_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
-void sqlite_slot_clear(struct store *store, int index);
-int sqlite_bell(const struct store *store);
-bool sqlite_bell_empty(struct store *store);
-bool sqlite_has_changes(struct store *store);
-bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
-bool sqlite_backup(struct store *store, const char *to, struct store_backup *backup,
-                   struct error *error);
 bool sqlite_checkpoint(struct store *store, int pages, struct error *error);
 void sqlite_trim_cache(struct store *store);
 bool sqlite_intact(struct store *store, struct error *error);
 bool sqlite_purge(struct store *store, bool idle, struct error *error);
-void sqlite_set_clock(struct store *store, struct clock *clock);
-bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *more,
-                 struct error *error);
 
 /* ---- for rules/ground/engine.h ---- */
 

@@ -122,28 +122,11 @@ static void engine_notify(struct store *store, int64_t executor) {
     bell_ring(&sqlite_of(store)->bell, sqlite_of(store)->path, executor);
 }
 
-static const struct store_ops ops = {.close = sqlite_close,
-                                     .begin = sqlite_begin,
-                                     .commit = sqlite_commit,
-                                     .set_clock = sqlite_set_clock,
-                                     .tend = sqlite_tend,
-                                     .has_pending_purge = sqlite_has_pending_purge,
-                                     .enqueue = sqlite_enqueue,
-                                     .unit = sqlite_unit,
-                                     .bell = sqlite_bell,
-                                     .has_changes = sqlite_has_changes,
-                                     .read_taken = sqlite_read_taken,
-                                     .contended = transaction_contended,
-                                     .backup = sqlite_backup,
-                                     .rollback = sqlite_rollback,
-                                     .set_impatient = transaction_set_impatient,
-                                     .budget = transaction_budget,
-                                     .purge_behind = sqlite_purge_behind,
-                                     .alive = sqlite_alive,
-                                     .slot_set = sqlite_slot_set,
-                                     .slot_clear = sqlite_slot_clear,
-                                     .bell_empty = sqlite_bell_empty,
-                                     WORK_OPS};
+#define OP_ROW(type, name, parameters, arguments) .name = sqlite_##name,
+#define DO_ROW(name, parameters, arguments) .name = sqlite_##name,
+
+static const struct store_ops ops = {
+    .close = sqlite_close, .create = store_create, STORE_OPS(OP_ROW, DO_ROW)};
 
 static const struct store_engine engine = {
     .sql = &sqlite_sql,
@@ -172,6 +155,7 @@ static const struct store_engine engine = {
     .log = held_tell,
     .notify = engine_notify,
     .payload_is = payload_is,
+    .unit = sqlite_unit,
 };
 
 static bool open_all(struct store *store, const char *path, struct error *error) {
