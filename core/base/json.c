@@ -278,3 +278,14 @@ bool json_refuse(const char *what, const json_t *value, const char *expected, st
     free(text);
     return false;
 }
+
+bool json_keys(const json_t *object, const char *const *known, const char *what,
+               const char *otherwise, struct error *error) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_unchanged(object), key, value) {
+        if (!is_one_of(key, known))
+            return error_unknown(error, ERROR_INVALID, what, key, known, otherwise);
+    }
+    return true;
+}

@@ -82,5 +82,9 @@ bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number)
 
 /* ERROR_INVALID `retries "many": expected a whole number`; returns false. */
 bool json_refuse(const char *what, const json_t *value, const char *expected, struct error *error);
+/* Each key of the object is one of `known`, which ends with NULL; else error_unknown says the rest.
+ */
+bool json_keys(const json_t *object, const char *const *known, const char *what,
+               const char *otherwise, struct error *error);
 
 #endif

@@ -20,16 +20,6 @@ static const char *const keys[] = {"type",        "config",        "name",
                                    "on_complete", "jobs_per_seed", "invocations",
                                    "retries",     "priority",      NULL};
 
-static bool check_keys(const json_t *spec, struct error *error) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(json_unchanged(spec), key, value) {
-        if (!is_one_of(key, keys))
-            return error_unknown(error, ERROR_INVALID, "batch: unknown key", key, keys, NULL);
-    }
-    return true;
-}
-
 static bool read_text(const json_t *spec, const char *key, const char **text, struct error *error) {
     const json_t *value = json_object_get(spec, key);
     if (!value || json_is_null(value))
@@ -72,7 +62,8 @@ static bool read_config(const json_t *spec, struct reading *reading, struct erro
 static bool read_spec(const json_t *spec, struct reading *reading, struct error *error) {
     struct store_batch *batch = &reading->batch;
     *reading = (struct reading){0};
-    if (!check_keys(spec, error) || !read_text(spec, "type", &batch->type, error))
+    if (!json_keys(spec, keys, "batch: unknown key", NULL, error) ||
+        !read_text(spec, "type", &batch->type, error))
         return false;
     if (!batch->type)
         return error_set(error, ERROR_INVALID,

@@ -83,12 +83,8 @@ static bool operations_check(const json_t *list, bool starts_only, struct error 
 
 static bool keys_check(const struct instance_batch *type, const json_t *config,
                        struct error *error) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(json_unchanged(config), key, value) {
-        if (!is_one_of(key, type->keys))
-            return error_unknown(error, ERROR_INVALID, "unknown key", key, type->keys, NULL);
-    }
+    if (!json_keys(config, type->keys, "unknown key", NULL, error))
+        return false;
     return !type->needed || is_given(config, type->needed) ||
            error_set(error, ERROR_INVALID, "%s is missing", type->needed);
 }

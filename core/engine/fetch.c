@@ -9,19 +9,6 @@
 static const char *const keys[] = {"worker", "topics", "max", "lock", "priority", NULL};
 static const char *const topic_keys[] = {"topic", "lock", "priority", "tenant", "category", NULL};
 
-static bool check_keys(const json_t *object, const char *const *known, struct error *error) {
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
-        const char *const *name = known;
-        while (*name && strcmp(*name, key) != 0)
-            name++;
-        if (!*name)
-            return error_unknown(error, ERROR_INVALID, "unknown key", key, known, "expected");
-    }
-    return true;
-}
-
 static bool read_name(const char *what, const json_t *value, const char **name,
                       struct error *error) {
     *name = json_string_value(value);
@@ -82,7 +69,8 @@ static time_ms lock_of(struct engine *engine, const char *topic) {
 
 /* What an object says of its topic beside the name. */
 static bool read_wishes(struct wanted_topic *wanted, const json_t *entry, struct error *error) {
-    if (!check_keys(entry, topic_keys, error) || !read_lock(entry, &wanted->lock, error))
+    if (!json_keys(entry, topic_keys, "unknown key", "expected", error) ||
+        !read_lock(entry, &wanted->lock, error))
         return false;
     return read_priority(entry, &wanted->priority_min, &wanted->priority_max, error) &&
            read_optional(entry, "tenant", &wanted->tenant, error) &&
@@ -143,7 +131,8 @@ static bool read_all(struct fetch *fetch, struct engine *engine, const json_t *q
                      struct error *error) {
     struct wanted_topic all = {.priority_min = INT64_MIN, .priority_max = INT64_MAX};
     const json_t *worker = json_object_get(question, "worker");
-    if (!check_keys(question, keys, error) || !read_lock(question, &all.lock, error))
+    if (!json_keys(question, keys, "unknown key", "expected", error) ||
+        !read_lock(question, &all.lock, error))
         return false;
     if (!read_name("worker", worker, &fetch->worker, error) ||
         !read_priority(question, &all.priority_min, &all.priority_max, error))

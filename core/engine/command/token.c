@@ -101,15 +101,9 @@ static bool expires_read(struct engine *engine, const char *text, time_ms *expir
 }
 
 static bool keys_check(const json_t *object, struct error *error) {
-    const char *key;
-    json_t *value;
-    if (!json_is_object(object))
-        return json_refuse("token", object, "an object with name and scopes", error);
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
-        if (!is_one_of(key, keys))
-            return error_unknown(error, ERROR_INVALID, "unknown key", key, keys, "expected");
-    }
-    return true;
+    return json_is_object(object)
+               ? json_keys(object, keys, "unknown key", "expected", error)
+               : json_refuse("token", object, "an object with name and scopes", error);
 }
 
 static bool description_read(struct engine *engine, const json_t *object,

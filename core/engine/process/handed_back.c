@@ -46,20 +46,6 @@ static bool read_hand(struct handed_back *one, struct error *error) {
     return error_unknown(error, ERROR_INVALID, "unknown outcome", name, names, "expected");
 }
 
-static bool check_keys(const struct handed_back *one, struct error *error) {
-    const char *const *known = hands[one->hand].keys;
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)one->said, key, value) {
-        const char *const *name = known;
-        while (*name && strcmp(*name, key) != 0)
-            name++;
-        if (!*name)
-            return error_unknown(error, ERROR_INVALID, "unknown key", key, known, "expected");
-    }
-    return true;
-}
-
 /* The member, unless it is absent or null. */
 static const json_t *member(const struct handed_back *one, const char *key) {
     const json_t *value = json_object_get(one->said, key);
@@ -164,8 +150,10 @@ bool handed_back_read(struct handed_back *one, const json_t *entry, size_t n, st
     struct error reason = {0};
     one->said = entry;
     one->retries = -1;
-    bool fine = json_is_object(entry) ? read_hand(one, &reason) && check_keys(one, &reason)
-                                      : json_refuse("it", entry, "an object", &reason);
+    bool fine = json_is_object(entry)
+                    ? read_hand(one, &reason) && json_keys(one->said, hands[one->hand].keys,
+                                                           "unknown key", "expected", &reason)
+                    : json_refuse("it", entry, "an object", &reason);
     fine = fine && read_number(one, "id", &one->id, &reason) &&
            read_number(one, "token", &one->token, &reason);
     fine = fine && read_rest(one, &reason) && read_lists(one, &reason);

@@ -46,12 +46,8 @@ static bool read_fetch(struct settlement *asked, struct engine *engine, const js
 static bool read_question(struct settlement *asked, struct engine *engine, struct error *error) {
     const json_t *question = asked->question;
     static const char *const keys[] = {"outcomes", "worker", "fetch", NULL};
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)question, key, value) {
-        if (strcmp(key, keys[0]) != 0 && strcmp(key, keys[1]) != 0 && strcmp(key, keys[2]) != 0)
-            return error_unknown(error, ERROR_INVALID, "unknown key", key, keys, "expected");
-    }
+    if (!json_keys(question, keys, "unknown key", "expected", error))
+        return false;
     const json_t *worker = json_object_get(question, "worker");
     asked->worker = json_string_value(worker);
     if (worker && !json_is_null(worker) && !asked->worker)

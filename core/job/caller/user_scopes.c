@@ -10,22 +10,13 @@ static const char *const keys[] = {"scopes", "tenant", "handlers", NULL};
 
 /* ---- the setting ---- */
 
-static bool check_keys(const json_t *entry, struct error *error) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(json_unchanged(entry), key, value) {
-        if (!is_one_of(key, keys))
-            return error_unknown(error, ERROR_INVALID, "unknown key", key, keys, "expected");
-    }
-    return true;
-}
-
 static bool check_table(const json_t *entry, struct error *error) {
     unsigned scopes;
     const json_t *tenant = json_object_get(entry, "tenant");
     const json_t *handlers = json_object_get(entry, "handlers");
     const size_t size = json_string_length(tenant);
-    if (!check_keys(entry, error) || !scopes_read(json_object_get(entry, "scopes"), &scopes, error))
+    if (!json_keys(entry, keys, "unknown key", "expected", error) ||
+        !scopes_read(json_object_get(entry, "scopes"), &scopes, error))
         return false;
     if (tenant && (size == 0 || size > NAME_MOST))
         return json_refuse("tenant", tenant, "a text of 1 to 255 bytes", error);
