@@ -24,17 +24,16 @@ function signals.name_of(inst, token)
 end
 
 -- awaits(inst, token, given) -> whether the token waits for the signal of `given`, or still waits
--- for the message that it was found by
+-- for a message
 function signals.awaits(inst, token, given)
   if given.message then
-    return token.at == given.activity
-      and (token.state == "message" or token.state == "on message")
+    return token.state == "message" or token.state == "on message"
   end
   return signals.name_of(inst, token) == given.name
 end
 
 -- receive(w, inst, token, given): the token has the signal; given = { name, variables }, and of a
--- message also { message, activity }. It may have gone on meanwhile.
+-- message also { message }. It may have gone on meanwhile.
 function signals.receive(w, inst, token, given)
   if not signals.awaits(inst, token, given) then
     return
@@ -67,7 +66,7 @@ local function add_here(w, given, found)
   end
   for _, one in ipairs(known(w)) do
     local inst = one.inst
-    if not inst.ended and not inst.held and (not given.only or given.only == inst.id) then
+    if not inst.ended and not inst.held then
       for _, token in ipairs(inst.frame.list) do
         if signals.name_of(inst, token) == given.name then
           found[#found + 1] = { inst = inst, token = token }
@@ -131,8 +130,7 @@ local function give_row(w, given, row)
   local inst = w:instance(row.instance, row.token, true)
   local token = inst and frame.find(inst.frame, row.token)
   if token then
-    w:push(signals.receive, inst, token, given.message and { message = true,
-      activity = row.activity, variables = given.variables } or given)
+    w:push(signals.receive, inst, token, given)
   end
   return token and inst
 end

@@ -1,5 +1,6 @@
 local driver = require "spec.lua.process.driver"
 local graphs = require "spec.lua.process.graphs"
+local rules = require "moonshift.rules"
 
 local calls
 
@@ -139,6 +140,21 @@ describe("a compensation", function()
     assert.same({ x = 9, seen = 9 }, d:variables(id))
   end)
 
+  it("sees large variables of an inner scope, and keeps what kinds they have", function()
+    local long = ("x"):rep(3000)
+    local d = driver.new(trip { ub = { kind = "service", scope = "sub", compensates = true,
+      behaviour = { call = function(job)
+        calls[#calls + 1] = job.variables.l
+      end } }, b = inside("sub", "user"), uc = handler("sub", "user") })
+    local id = d:start("p")
+    d:command { kind = "set", instance = id, place = "sub", variables = { l = long, n = 5 },
+      types = { n = "Short" } }
+    d:complete("b")
+    d:complete("m")
+    assert.equal(long, calls[#calls - 1])
+    assert.truthy(rules.encode(d:frame(id)):find('"Short"', 1, true))
+  end)
+
   it("is the sub-process's own event, if it has one", function()
     local d = driver.new { graphs.make("p", { sub = "subprocess", s2 = inside("sub", "start"),
       a = notes("sub"), ca = undo("a", "ua", "sub"), ua = handler("sub"),
@@ -152,6 +168,34 @@ describe("a compensation", function()
     assert.same({ "a", "x", "ua" }, calls)
     assert.equal("u", d:at(id))
     assert.equal(1, #d:frame(id).tokens)
+  end)
+
+  it("is that event also of what cannot be taken back, and once for each turn", function()
+    local function own(more)
+      return driver.new { graphs.make("p", { sub = { kind = "subprocess", multi = more.multi },
+        s2 = inside("sub", "start"), a = notes("sub"), ca = more.ca, ua = more.ua,
+        e2 = inside("sub", "end"), es = inside("sub", "event_subprocess"),
+        s3 = { kind = "start", scope = "es", event = { kind = "compensation" } },
+        x = notes("es"), e3 = inside("es", "end"), t = throws("throw", nil, "sub"), u = "user" },
+        { "s -> sub -> t -> u -> e", "s2 -> a -> e2", "s3 -> x -> e3" }) }
+    end
+    local undone = { ca = undo("a", "ua", "sub"), ua = handler("sub") }
+    local turns = { multi = { parallel = true, count = 2 } }
+    for text, more in pairs { ["a x"] = {}, ["a x "] = undone, ["a a x x"] = turns } do
+      calls = {}
+      local d = own(more)
+      local id = d:start("p")
+      assert.equal(text:match("^(.-) ?$"), table.concat(calls, " "))
+      assert.same({ 1, "u" }, { #d:frame(id).tokens, d:at(id) })
+    end
+  end)
+
+  it("does not reach out of the sub-process that throws it, which is no event's", function()
+    local d = driver.new { graphs.make("p", { a = notes(), ca = undo("a", "ua"), ua = handler(),
+      sub = "subprocess", s2 = inside("sub", "start"), t = throws("throw", "sub"),
+      e2 = inside("sub", "end") }, { "s -> a -> sub -> e", "s2 -> t -> e2" }) }
+    d:start("p")
+    assert.same({ "a" }, calls)
   end)
 
   it("runs once for each turn, and for each round of a loop", function()

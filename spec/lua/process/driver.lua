@@ -385,16 +385,16 @@ end
 local LISTS = { "instances", "left", "jobs", "subscriptions", "tasks", "trail", "messages",
   "signals", "searched", "values", "turns", "bodies", "moves" }
 
--- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame and the
--- forms that one walk leaves are there for the next one, as in a worker.
+-- walk(cause, host) -> unit, not yet written; a list that it lacks is empty. The frame, the
+-- forms and the plan that one walk leaves are there for the next one, as in a worker.
 function Driver:walk(cause, host)
   local context = context_of(self, host)
-  context.forms, self.context = self.forms, context
+  context.forms, context.last_plan, self.context = self.forms, self.last_plan, context
   context.left_text, context.left_frame = self.left_text, self.left_frame
   self.left_text, self.left_frame = nil, nil
   local unit = commands.run(context, cause)
   self.left_text, self.left_frame = context.left_text, context.left_frame
-  self.forms = context.forms
+  self.forms, self.last_plan = context.forms, context.last_plan
   for _, name in ipairs(not unit.snoozed and LISTS or {}) do
     unit[name] = unit[name] or {}
   end

@@ -44,6 +44,29 @@ local function race(d)
 end
 
 describe("a unit that was behind", function()
+  it("takes back once what another branch does not touch", function()
+    local told = 0
+    local d = driver.new { graphs.make("p", { a = "service", f = "parallel", g = "parallel",
+      ca = { kind = "boundary", attached = "a", handler = "ua", event = { kind = "compensation" } },
+      ua = { kind = "service", compensates = true, behaviour = { call = function()
+        told = told + 1
+      end } }, b = { kind = "service", before = true, exclusive = false }, u = "user", v = "user",
+      t = { kind = "throw", before = true, exclusive = false, event = { kind = "compensation" } } },
+      { "s -> a -> f", "f -> t -> e3", "f -> b -> g -> u -> e", "g -> v -> e2" }) }
+    d:start("p")
+    local by = {}
+    for _, job in ipairs(d.jobs) do
+      by[job.handler:match "[^/]+$"] = job
+    end
+    local cause = d:take(by.t)
+    local unit = d:walk(cause)
+    d:run(by.b)
+    assert.is_false(d:write(unit, cause))
+    cause.kept = handed_back(unit)
+    assert.is_true(d:write(d:walk(cause), cause))
+    assert.equal(1, told)
+  end)
+
   it("begins the instance that it calls under the number that its handlers were told", function()
     local told = {}
     local d = driver.new { graphs.make("p", { f = "parallel", j = "parallel",

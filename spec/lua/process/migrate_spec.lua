@@ -111,14 +111,18 @@ describe("a migration", function()
     end
   end)
 
-  it("looks at the same plan anew for another version", function()
-    start(plain({ a = "user" }, "s -> a -> e"), plain({ a = "user" }, "s -> a -> e"))
-    d:deploy(plain({ a = "service" }, "s -> a -> e"))
+  it("looks at the same plan anew for other versions", function()
+    local tasks = plain({ a = "user" }, "s -> a -> e")
+    start(tasks, tasks)
+    d:deploy(plain({ a = "service", b = "user" }, "s -> b -> a -> e"))
     migrate "a=a"
     assert.equal(2, d.instances[id].version)
-    assert.truthy(refused("a=a", { source = 2, target = 3 }):find "a=a: ")
     migrate("a=a", { source = 2, target = 1 })
     assert.equal(1, d.instances[id].version)
+    assert.truthy(refused("a=a", { source = 1, target = 3 }):find "a=a: ")
+    migrate "a=a"
+    id = d:start "p"
+    assert.truthy(refused("a=a", { source = 3, target = 2 }):find "a=a: ")
   end)
 
   it("makes the scopes between, and gives the token a younger number", function()
@@ -146,6 +150,8 @@ describe("a migration", function()
       graphs.make("p", { sub = heard "subprocess", s2 = inside("sub", "start"),
         a = inside("sub", "user"), b = inside("sub", "user"), e2 = inside("sub", "end") },
       { "s -> sub -> e", "s2 -> a -> e2", "s2 -> b -> e2" }))
+    local told = d:walk(cause("a=a b=b", { dry_run = true }))
+    assert.same({ "sub" }, told.result.begins)
     migrate("a=a b=b", { skip_listeners = true })
     assert.same({}, calls)
     assert.equal(2, #d:frame(id).scopes)

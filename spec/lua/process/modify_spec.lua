@@ -105,9 +105,12 @@ describe("a modification", function()
     assert.same({ "end b end", "over  end" }, calls)
   end)
 
-  it("completes an instance that comes to its end by a start", function()
+  it("completes an instance that comes to its end by a start, if that is the last", function()
     modify { { cancel = "a" }, { start_before = "e" } }
     assert.equal("completed", d:ended(id))
+    id = d:start "p"
+    modify { { cancel = "a" }, { start_before = "e" }, { start_before = "b" }, { cancel = "b" } }
+    assert.equal("terminated", d:ended(id))
   end)
 
   it("goes behind an activity or along a flow, and begins in a job where one stands", function()
@@ -215,7 +218,9 @@ describe("a modification", function()
       graphs.make("q", { t = "user" }, { "s -> t -> e" }) }
     local caller = d:start "p"
     id = d.tasks[1].activity == "t" and d.tasks[1].instance or d.tasks[2].instance
+    calls = {}
     modify { { cancel = "t" } }
+    assert.same({ "end c end" }, calls)
     assert.equal("x", d:at(caller))
     assert.equal("terminated", d:ended(id))
     caller = d:start "p"
@@ -224,6 +229,19 @@ describe("a modification", function()
     id = d.tasks[#d.tasks].instance
     modify { { cancel = "t" } }
     assert.equal("terminated", d:ended(caller))
+  end)
+
+  it("leaves a caller that is suspended as it is where a scope of it would end", function()
+    d = driver.new { graphs.make("p", { sub = "subprocess", s2 = inside("sub", "start"),
+      c = { kind = "call", scope = "sub", call = { process = "q" } }, e2 = inside("sub", "end") },
+      { "s -> sub -> e", "s2 -> c -> e2" }), graphs.make("q", { t = "user" }, { "s -> t -> e" }) }
+    local caller = d:start "p"
+    id = d.tasks[1].instance
+    d.instances[caller].held = true
+    local ok, text = pcall(modify, { { cancel = "t" } })
+    assert.is_false(ok)
+    assert.equal(("instance %d, which has called, is suspended"):format(caller), text)
+    assert.equal("t", d:at(id))
   end)
 
   it("begins an instance at activities, with the listeners of the process", function()

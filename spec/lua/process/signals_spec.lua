@@ -69,6 +69,45 @@ describe("a signal that is thrown", function()
     assert.equal(0, d:command({ kind = "signal", name = "S" }).result)
   end)
 
+  it("takes one of the ways of a gateway that wait for it", function()
+    local d = driver.new { graphs.make("p", { g = "event_gateway", w = on "catch", x = on "catch",
+      a = "user" }, { "s -> g -> w -> a -> e", "g -> x -> a" }) }
+    local id = d:start("p")
+    d:command { kind = "signal", name = "S" }
+    assert.equal("a", d:at(id))
+    d = driver.new { beside({ g = "event_gateway", w = on "catch", x = on "catch", u = "user" },
+      { "f -> g -> w -> u -> e2", "g -> x -> u" }) }
+    id = d:start("p")
+    d:complete("a")
+    assert.equal("d u", d:at(id))
+  end)
+
+  it("does not reach what waits in an instance that is suspended", function()
+    local d = driver.new { beside({ w = on "catch", u = "user" }, { "f -> w -> u -> e2" }) }
+    local id = d:start("p")
+    d.instances[id].held = true
+    d:command { kind = "modify", instance = id, operations = { { start_before = "t" } } }
+    assert.equal("a d w", d:at(id))
+  end)
+
+  it("is for instances of its thrower's tenant, and those of none", function()
+    local d = driver.new { beside({ w = on "catch", u = "user" }, { "f -> w -> u -> e2" }) }
+    local ids = {}
+    for i, tenant in ipairs { "one", "one", "two", false } do
+      ids[i] = d:start("p", nil, { tenant = tenant or nil })
+    end
+    d:complete("a")
+    assert.same({ "d u", "a u", "a w", "a u" },
+      { d:at(ids[1]), d:at(ids[2]), d:at(ids[3]), d:at(ids[4]) })
+  end)
+
+  it("says who has given it to what it starts", function()
+    local d = driver.new { graphs.make("q", { s = on "start", b = "user" }, { "s -> b -> e" },
+      { initiator = "by" }) }
+    d:command { kind = "signal", name = "S", who = "ada" }
+    assert.same({ by = "ada" }, d:variables(d.tasks[1].instance))
+  end)
+
   it("starts event sub-processes, and is a way out of an event-based gateway", function()
     local d = driver.new { graphs.make("p", { g = "event_gateway", w = on "catch",
       w2 = on("catch", "T"), a = "user", b = "user", sub = "event_subprocess",
@@ -149,6 +188,11 @@ describe("an asynchronous signal", function()
   it("is any signal for more than a hundred", function()
     local list = { graphs.make("p", { w = on "catch", u = "user" }, { "s -> w -> u -> e" }) }
     local d = driver.new(list)
+    for _ = 1, 100 do
+      d:start("p")
+    end
+    assert.equal(100, d:command({ kind = "signal", name = "S" }).result)
+    d = driver.new(list)
     for _ = 1, 101 do
       d:start("p")
     end

@@ -100,7 +100,7 @@ local JOINS = { parallel = true, inclusive = true }
 
 local function same_join(c, pair)
   local source, target = pair.source.step, pair.target.step
-  if not JOINS[source.node.kind] or pair.source.body then
+  if not JOINS[source.node.kind] then
     return nil
   elseif target.incoming < source.incoming then
     return ("%s has %d flows into it, and %s only %d (expected at least %d)"):format(pair.from,

@@ -216,7 +216,7 @@ end
 
 -- begun(token) -> whether events may be waited for beside it
 function fit.begun(token)
-  return frame.holds(token) or walk.Walk.scopes.has_begun(token) and token.state ~= "join"
+  return frame.holds(token) or walk.Walk.scopes.has_begun(token)
 end
 
 return fit

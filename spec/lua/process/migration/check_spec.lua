@@ -114,6 +114,29 @@ describe("a plan of equal activities", function()
     assert.matches("one=one! .* t=t! three=three! two=two!", words(shop(), shop(), true))
   end)
 
+  it("has nothing at which no instance waits, and nothing in scopes that are not", function()
+    local function small(scope)
+      local nodes = { a = { kind = "user", scope = scope }, u = { kind = "user",
+        compensates = true }, cb = { kind = "boundary", attached = "a", handler = "u",
+          event = { kind = "compensation" } }, c = catch "link", l = { kind = "throw",
+          event = { kind = "link", name = "go" } } }
+      for name, kind in pairs { s2 = "start", e2 = "end" } do
+        nodes[name] = scope and { kind = kind, scope = scope }
+      end
+      nodes[scope or "none"] = "subprocess"
+      nodes.cb.scope, nodes.u.scope = scope, scope
+      return plan(nodes, { scope and "s -> " .. scope .. " -> l" or "s -> a -> none -> l",
+        scope and "s2 -> a -> e2", "c -> e" })
+    end
+    assert.equal("a=a cb=cb sub=sub", words(small "sub", small "sub"))
+    assert.equal("", words(small "sub", small "sub2"))
+    local deeper = plan({ a = { kind = "user", scope = "sub" }, sub = { kind = "subprocess",
+      scope = "sub2" }, sub2 = "subprocess", s2 = { kind = "start", scope = "sub" },
+      e2 = { kind = "end", scope = "sub" }, s3 = { kind = "start", scope = "sub2" } },
+      { "s -> sub2 -> e", "s3 -> sub", "s2 -> a -> e2" })
+    assert.equal("", words(small "sub", deeper))
+  end)
+
   it("is added to pairs as far as it fits with them", function()
     local list = { { from = "a", to = "b", what = "a=b" }, { from = "sub", to = "sub",
       what = "sub=sub" } }

@@ -2,6 +2,7 @@
  * another connection has committed since. */
 #include "../../contract.h"
 #include "store/rules/ground/kinds.h"
+#include "store/rules/ground/transaction.h"
 #include "store/sqlite/db/connection.h"
 #include "store/sqlite/turn/gate.h"
 
@@ -77,8 +78,31 @@ static void newer(struct contract *c) {
     store_close(other);
 }
 
+static int hurry;
+
 static int hurried(void) {
-    return 2;
+    return hurry;
+}
+
+/* Who is told to end waits no longer than it has time for, and who is told twice no more than a
+ * second; but for a tenth of one each waits. */
+static void waits(struct contract *c) {
+    const time_ms begun = 1000000;
+    static const struct {
+        int told;
+        time_ms has, waits; /* ms; -1: it has not been told how much */
+    } cases[] = {
+        {0, -1, 30000}, {0, 500, 30000},   {1, -1, 1000}, {1, 500, 500},   {1, 50, 100},
+        {1, 100, 100},  {1, 60000, 30000}, {1, 101, 101}, {1, 2000, 2000}, {2, -1, 1000},
+        {2, 500, 500},  {2, 50, 100},      {2, 999, 999}, {2, 2000, 1000},
+    };
+    store_set_impatient(c->store, hurried);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hurry = cases[i].told;
+        store_budget(c->store, cases[i].has < 0 ? 0 : begun + cases[i].has);
+        EXPECT(transaction_patience(c->store, begun) - begun == cases[i].waits);
+    }
+    hurry = 0;
 }
 
 /* Another program has the file, and nothing of the gate. */
@@ -88,11 +112,13 @@ static void gives_up(struct contract *c) {
     EXPECT(db_execute(&other->db, "BEGIN IMMEDIATE", &c->error));
     store_set_impatient(c->store, hurried);
     store_budget(c->store, 1);
+    hurry = 2;
     EXPECT(!store_begin(c->store, STORE_COMMAND, &c->error) && c->error.code == ERROR_BUSY);
     EXPECT(gate_free(&gate, GATE_WRITER) && !gate_stand_back(&gate));
     c->error = (struct error){0};
     EXPECT(db_execute(&other->db, "ROLLBACK", &c->error));
     EXPECT(create(c, c->store, (struct job){0}, NOW));
+    hurry = 0;
     gate_close(&gate);
     store_close(other);
 }
@@ -104,6 +130,7 @@ static const struct check checks[] = {
     {"a transaction that was undone leaves no counter that counts", undone},
     {"a schema that has become newer meanwhile is seen", newer},
     {"a writer that gives up leaves the gate to the others", gives_up},
+    {"a writer waits as long as it has time for", waits},
 };
 
 int main(void) {
