@@ -17,7 +17,7 @@ function Read.text(value)
 end
 
 function Read.priority(value)
-  return type(value) ~= "boolean" and math.tointeger(tonumber(value)), "a whole number"
+  return math.tointeger(tonumber(value)), "a whole number"
 end
 
 -- A time, or a span from now, as ms.

@@ -72,9 +72,36 @@ static void newer(struct contract *c) {
     EXPECT(db_execute(&other->db, "PRAGMA user_version=1000", &c->error));
     EXPECT(!create(c, c->store, (struct job){0}, NOW));
     EXPECT(strstr(c->error.text, "schema 1000 is newer"));
-    c->error.text[0] = 0;
+    bool own = false;
+    EXPECT(!store_look(c->store, &own, &c->error));
+    c->error = (struct error){0};
     EXPECT(db_execute(&other->db, "PRAGMA user_version=8", &c->error));
+    EXPECT(store_look(c->store, &own, &c->error));
+    store_look_end(c->store, own);
     EXPECT(create(c, c->store, (struct job){0}, NOW));
+    store_close(other);
+}
+
+/* Whether the right to empty the log stays with it behind a checkpoint. */
+static enum answer keeps_log(struct contract *c, int64_t id, bool listens) {
+    struct gate gate = {0};
+    other->self.id = id;
+    other->self.listens = listens;
+    if (!gate_open(&gate, sqlite_of(other)->path, &c->error) ||
+        !store_tend(other, CHORE_LOG, 0, NULL, &c->error))
+        return FAILED;
+    bool kept = !gate_free(&gate, GATE_CHECKPOINTER);
+    gate_close(&gate);
+    return kept ? YES : NO;
+}
+
+static void empties(struct contract *c) {
+    EXPECT(begin(c));
+    gate_drop(&sqlite_of(c->store)->gate, GATE_CHECKPOINTER); /* it has it since it joined */
+    EXPECT(keeps_log(c, 0, false) == NO);
+    EXPECT(keeps_log(c, 7, true) == NO);
+    EXPECT(keeps_log(c, 7, false) == YES);
+    other->self.id = 0;
     store_close(other);
 }
 
@@ -102,6 +129,12 @@ static void waits(struct contract *c) {
         store_budget(c->store, cases[i].has < 0 ? 0 : begun + cases[i].has);
         EXPECT(transaction_patience(c->store, begun) - begun == cases[i].waits);
     }
+    EXPECT(!c->store->db.hurried);
+    struct store *reader = store_open(c->url, STORE_READ, &c->settings, &c->error);
+    EXPECT(reader);
+    store_set_impatient(reader, hurried);
+    EXPECT(reader->db.hurried == hurried); /* its questions end, too */
+    store_close(reader);
     hurry = 0;
 }
 
@@ -131,6 +164,7 @@ static const struct check checks[] = {
     {"a schema that has become newer meanwhile is seen", newer},
     {"a writer that gives up leaves the gate to the others", gives_up},
     {"a writer waits as long as it has time for", waits},
+    {"an executor alone keeps the right to empty the log", empties},
 };
 
 int main(void) {
