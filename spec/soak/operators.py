@@ -7,6 +7,7 @@ import threading
 
 import drafts
 
+LONGEST = 120  # seconds of a command, also while the server is away
 HANDLERS = ("chore", "slow", "flaky", "doomed", "lane")  # jobs of others are left alone
 
 
@@ -28,7 +29,7 @@ class Operator(threading.Thread):
     def do(self, words, job=None, handler=None):
         note = "%s %s" % (handler or "-", " ".join(str(word) for word in words))
         self.world.lines.write("P", "verb", job=job, note=note)
-        done = self.world.run(*map(str, words))
+        done = self.world.run(*map(str, words), timeout=LONGEST * self.world.slow)
         self.world.heard(done, done.stderr)
         self.world.lines.write("P", "verb-done" if done.returncode == 0 else "verb-refused", job=job,
                                attempt=done.returncode, note=note)

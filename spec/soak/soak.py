@@ -37,12 +37,23 @@ class Soak:
         self.done = threading.Event()       # no more faults, no more verbs
         self.enough = threading.Event()     # no more jobs
         self.executors = []
+        self.broken = threading.Event()     # a part of the soak itself has died
+        threading.excepthook = self.broke
+
+    def broke(self, failed):
+        """What the part did goes on no more, or was left half done: nothing can be said then."""
+        sys.__excepthook__(failed.exc_type, failed.exc_value, failed.exc_traceback)
+        self.note("died", node="soak", note=str(failed.exc_value)[:200])
+        self.broken.set()
 
     def own(self):
         return random.Random(self.rng.getrandbits(64))
 
     def note(self, event, **fields):
         self.world.lines.write("N", event, **fields)
+
+    def go_on(self, end):
+        return time.monotonic() < end and not self.broken.is_set()
 
     def run(self):
         self.world.make()
@@ -106,8 +117,8 @@ class Soak:
         time.sleep(min(nemesis.CALM, self.options.seconds / 4))
         operator.start()
         nature.start()
-        while time.monotonic() < end:
-            if nature.calm.wait(end - time.monotonic()) and not self.done.is_set():
+        while self.go_on(end):
+            if nature.calm.wait(1) and not self.done.is_set():
                 producers.Bulk(self.world, self.own(), "storm-%d" % time.monotonic_ns(),
                                self.enough).storm(1200 // self.world.slow)
                 time.sleep(nemesis.CALM)
@@ -129,7 +140,7 @@ class Soak:
         """Waits as long as less and less is left, however slow the machine is."""
         self.note("drain")
         end, least = time.monotonic() + QUIET * self.world.slow, None
-        while time.monotonic() < end:
+        while self.go_on(end):
             left = self.world.ask(
                 "SELECT (SELECT count(*) FROM ready), (SELECT count(*) FROM timer),"
                 " (SELECT count(*) FROM parked), (SELECT count(*) FROM locks)")
@@ -173,6 +184,9 @@ def main():
             if executor.alive():
                 executor.process.kill()
         soak.world.store.end()
+    if soak.broken.is_set():
+        print("soak: SEED=%d could not be done: a part of it has died" % options.seed)
+        sys.exit(2)
     checker = os.path.join(here.HERE, "checker.py")
     sys.exit(subprocess.run([sys.executable, "-B", checker, options.root], check=False).returncode)
 

@@ -12,10 +12,12 @@ struct part {
 
 static bool undone(struct contract *c, bool (*call)(struct store *, void *, struct error *),
                    struct part *part) {
+    const struct meta before = c->store->meta;
     bool back = false;
     struct error ignored = {0};
     part->c = c;
-    return !txn_try(c->store, call, part, &back, &ignored) && back;
+    return !txn_try(c->store, call, part, &back, &ignored) && back &&
+           memcmp(&before, &c->store->meta, sizeof before) == 0;
 }
 
 static bool creates(struct store *store, void *arg, struct error *error) {

@@ -57,11 +57,15 @@ static bool migrate_foreign(struct store *store, struct error *error) {
     enum answer step = db_step(&store->db, tables, error);
     if (step == FAILED)
         return false;
+    if (step == NO)
+        return error_set(error, ERROR_CONFIG,
+                         "store \"%s\": not a moonshift store (it has no table, and the"
+                         " application_id or user_version of another program)",
+                         store->db.name);
     error_set(error, ERROR_CONFIG,
               "store \"%s\": not a moonshift store (it holds the table \"%s\" of another program)",
-              store->db.name, step ? row_text(tables, 0) : "");
-    if (step)
-        row_done(tables);
+              store->db.name, row_text(tables, 0));
+    row_done(tables);
     return false;
 }
 

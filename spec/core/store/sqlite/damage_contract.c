@@ -93,6 +93,10 @@ static void foreign(struct contract *c) {
                    "program)"));
     EXPECT(database("DROP TABLE users; PRAGMA user_version=9"));
     EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG);
+    EXPECT(database("PRAGMA user_version=0; PRAGMA application_id=7"));
+    EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG);
+    EXPECT(says(c, "store \"PATH\": not a moonshift store (it has no table, and the application_id"
+                   " or user_version of another program)"));
 }
 
 static void newer(struct contract *c) {
