@@ -68,6 +68,32 @@ static void not_seen(struct contract *c) {
     die();
 }
 
+/* What is too much takes no id, and what needs a look of its own is not forgotten. */
+static void announced(struct contract *c) {
+    struct store_intake intake;
+    EXPECT(open_other(c) && store_intake_begin(other, &intake, 4, NOW, &c->error));
+    EXPECT(intake.bare && !add(c, &intake, (struct job){0}, 5));
+    EXPECT_ERROR("more jobs than were announced");
+    EXPECT(add(c, &intake, (struct job){.due = NOW + 50}, 1) && !intake.bare);
+    EXPECT(add(c, &intake, (struct job){0}, 3) && !intake.bare);
+    EXPECT(!add(c, &intake, (struct job){0}, 1));
+    EXPECT_ERROR("more jobs than were announced");
+    EXPECT(release(c, &intake) && matches(c, "{}") == 4);
+    FIELD(1, "state", NOW, "scheduled");
+    FIELD(4, "state", NOW, "ready");
+    die();
+}
+
+/* Who leaves it to others is not waited for, though the process lives on. */
+static void left_alive(struct contract *c) {
+    struct store_intake intake;
+    EXPECT(open_other(c) && store_intake_begin(other, &intake, 4, NOW, &c->error));
+    EXPECT(add(c, &intake, (struct job){0}, 4));
+    store_intake_leave(other, &intake);
+    EXPECT(clear(c) && number(c, "SELECT count(*) FROM job") == 0);
+    die();
+}
+
 static void not_swept(struct contract *c) {
     struct store_intake intake;
     bool more = true;
@@ -87,16 +113,17 @@ static void not_swept(struct contract *c) {
 static void left_unfinished(struct contract *c) {
     struct store_intake intake;
     struct store_left left;
-    EXPECT(open_other(c) && store_intake_begin(other, &intake, 100, NOW, &c->error));
-    EXPECT(add(c, &intake, (struct job){0}, 50));
+    EXPECT(open_other(c) && store_intake_begin(other, &intake, 1100, NOW, &c->error));
+    for (int i = 0; i < 21; i++)
+        EXPECT(add(c, &intake, (struct job){0}, 50));
     EXPECT(add(c, &intake, (struct job){.unique_key = "k", .repeat = "R/PT5M"}, 1));
     EXPECT(store_clear_left(c->store, &left, NOW, &c->error) && left.living && !left.more);
-    EXPECT(number(c, "SELECT count(*) FROM job") == 51);
+    EXPECT(number(c, "SELECT count(*) FROM job") == 1051);
     die();
     EXPECT(clear(c) && number(c, "SELECT count(*) FROM job") == 0);
     EXPECT(number(c, "SELECT (SELECT count(*) FROM unique_key) + (SELECT count(*) FROM cycle)"
                      " + (SELECT count(*) FROM intake)") == 0);
-    EXPECT(number(c, "SELECT count FROM operation WHERE verb='remove_unfinished'") == 51);
+    EXPECT(number(c, "SELECT count FROM operation WHERE verb='remove_unfinished'") == 1051);
 }
 
 static void left_released(struct contract *c) {
@@ -235,6 +262,8 @@ static void large_batch_left(struct contract *c) {
 static const struct check checks[] = {
     {"jobs that are not released are not seen, and then all are", not_seen},
     {"what a dead creator left goes, that of a living one stays", left_unfinished},
+    {"more than was announced is refused, and ids are given once", announced},
+    {"what a process leaves is removed while it lives", left_alive},
     {"what a dead creator has released gets its places, suspended or not", left_released},
     {"a key of a job that is still being written is neither held nor free", keys_held},
     {"a key of a job that will never be there is free", keys_of_the_dead},

@@ -242,13 +242,41 @@ describe("an order over HTTP", function()
   end)
 
   it("tells nothing of a job that is out of sight, whatever is to match", function()
-    local id = job "work"
+    local id = math.tointeger(job "work")
     local narrow = { scopes = { "operate" }, tenant = "acme" }
     for _, tag in ipairs { '"1"', '"1-1"', '"77"', "*" } do
       local answer = asker.ask(asked.path, { "POST", "/v1/jobs/" .. id .. "/set_priority",
         { priority = 8 }, headers = { ["if-match"] = tag }, who = narrow })
       assert.same({ 404, "no job " .. id }, { answer.status, answer.body.detail })
     end
+    local own = ask("POST", "/v1/jobs", { handler = "work", tenant = "acme" }).body.id
+    local answers = asker.ask_all(asked.path, {
+      { "POST", "/v1/jobs/" .. id .. "/execute", who = narrow },
+      { "POST", "/v1/jobs/set_priority", { ids = { own, id }, priority = 8 }, who = narrow },
+      { "POST", "/v1/jobs/set_priority", { ids = { id, own }, priority = 8 }, who = narrow },
+      { "POST", "/v1/jobs/set_priority", { ids = id, priority = 8 }, who = narrow },
+      { "POST", "/v1/jobs/set_priority", { ids = { own }, priority = 8 }, who = narrow },
+      { "GET", "/v1/jobs/" .. id },
+    })
+    for i = 1, 4 do
+      assert.same({ 404, "no job " .. id }, { answers[i].status, answers[i].body.detail })
+    end
+    assert.same({ 200, 1, 3 }, { answers[5].status, answers[5].body.touched,
+      answers[6].body.priority })
+  end)
+
+  it("starts processes for the caller's tenant alone", function()
+    local narrow = { scopes = { "enqueue" }, tenant = "acme" }
+    local answers = asker.ask_all(asked.path, {
+      { "POST", "/v1/processes/alarm/start", { tenant = "other" }, who = narrow },
+      { "POST", "/v1/processes/alarm/start", who = narrow },
+      { "POST", "/v1/processes/alarm/start", { tenant = "acme" }, who = narrow },
+      { "POST", "/v1/messages", { message = "m" }, who = narrow },
+    })
+    assert.same({ 403, 200, 200, 403 }, { answers[1].status, answers[2].status, answers[3].status,
+      answers[4].status })
+    local _, output = asked.run("instance", "list", "--tenant", "acme", "--json")
+    assert.equal(2, #json.decode(output))
   end)
 
   it("matches any of a list, and a star what is there", function()
