@@ -140,6 +140,22 @@ static void payloads(struct contract *c) {
     EXPECT(drain(c, NOW) == 1 && is_state(c, id, "completed"));
 }
 
+static bool add_two(struct contract *c, int64_t id, int one, int other) {
+    json_t *ids = json_pack("[i, i]", one, other);
+    bool done = store_batch_add(c->store, id, ids, &c->error);
+    json_decref(ids);
+    return done;
+}
+
+static void given_twice(struct contract *c) {
+    int64_t id = 0, next = 0;
+    struct store_batch batch = {.type = "mark"};
+    EXPECT(store_batch_begin(c->store, &batch, NOW, &id, &c->error) && add_two(c, id, 1, 2) &&
+           add_two(c, id, 2, 3));
+    EXPECT(store_batch_begin(c->store, &batch, NOW, &next, &c->error) && add_two(c, next, 2, 3));
+    EXPECT(number(c, id, "total") == 3 && number(c, next, "total") == 2);
+}
+
 static void invocations(struct contract *c) {
     c->settings.invocations_per_batch_job = 3;
     c->settings.invocations_by_type = json_pack("{si}", "delete-jobs", 5);
@@ -469,6 +485,7 @@ static const struct check checks[] = {
     {"a seed whose batch is deleted makes nothing", seeding_deleted},
     {"priorities are set, overridden, or given", priorities},
     {"jobs that match are added in parts", found_jobs},
+    {"an id that is given twice is there once, and another batch has it too", given_twice},
     {"a verb passes over missing ids if told so", missing},
     {"batches are found by type, name, state and end", asked},
     {"counters are true at every step of random histories", histories},

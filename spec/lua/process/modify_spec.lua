@@ -171,6 +171,12 @@ describe("a modification", function()
     assert.equal("b m", d:at(id))
     d:complete "m"
     assert.equal("b b", d:at(id))
+    d = driver.new { graphs.make("p", { a = "user", m = { kind = "user",
+      multi = { count = 3, parallel = false } }, b = "user" }, { "s -> a -> m -> b -> e" }) }
+    id = d:start "p"
+    modify { { start_before = "m" } }
+    d:complete "m"
+    assert.equal("a b", d:at(id))
   end)
 
   it("ends the first of the turns that wait in their jobs, and leaves the others theirs", function()
