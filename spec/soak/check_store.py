@@ -14,6 +14,7 @@ FILES_SLOPE = 0.5      # a second
 FILES_MOST = 120
 LOG_MOST = 64 << 20    # bytes of SQLite's log
 START = 5              # seconds that a start may take on a busy machine
+CONNECT = 2 * 5        # and until it gives up two servers that do not answer
 RSS_CACHES = 48 << 10  # KiB of a process whose connections have full caches
 WARM = 25.0            # seconds until most of what a process keeps is there
 LONG = 20.0            # seconds that it lives at least after that before its slope counts
@@ -105,14 +106,17 @@ def resources(evidence, report):
 
 
 def excused(evidence, died):
-    """A start in a broken folder, on a full disk or while the server is away; a HUP before the program could mind it; or an
-    operator drained it while it held a run that does not end. Who runs already has to live on."""
+    """A start in a broken folder, on a full disk or while the server is away; a HUP before the
+    program could mind it; or an operator drained it while it held a run that does not end. Who runs
+    already has to live on."""
     if died.attempt == 0 and "event=drained " in evidence.logs.get("%s.log" % died.node, ""):
         return True
+    away = evidence.server and died.attempt == 69
     begun = max((e.t for e in evidence.by["N", "started"] if e.pid == died.pid), default=died.t)
-    if died.node == "command" or died.t - begun > START * SECOND * evidence.slow:
+    limit = (START + (CONNECT if away else 0)) * SECOND * evidence.slow
+    if died.node == "command" or died.t - begun > limit:
         return False
-    return died.attempt in (78, -1) or evidence.server and died.attempt == 69 or died.attempt == 74 and any(
+    return died.attempt in (78, -1) or away or died.attempt == 74 and any(
         a < died.t and begun < b for _, a, b in evidence.full)
 
 

@@ -812,6 +812,21 @@ class Rest(Checked):
         self.full(start=False)
         self.bad("I19", "died by itself: 74")
 
+    def away(self, seconds):
+        """North begins, and ends with 69 after so many seconds, over a server."""
+        self.story.lines[0] = self.story.lines[0]._replace(note="seed 1 slow 1 store server")
+        self.story.line("N", "started", pid=13, node="north")
+        self.story.wait(seconds * 1000)
+        self.story.line("N", "died", pid=13, node="north", attempt=69)
+
+    def test_an_executor_that_finds_no_server_as_it_begins(self):
+        self.away(10)  # two servers that do not answer take five seconds each
+        self.assertEqual([], self.reports()["I19"].violations)
+
+    def test_an_executor_that_ends_as_the_server_goes(self):
+        self.away(16)
+        self.bad("I19", "died by itself: 69")
+
     def test_an_executor_that_is_drained_beside_a_stuck_run(self):
         self.story.line("N", "died", pid=11, node="north", attempt=0)
         self.bad("I19", "died by itself")
