@@ -209,6 +209,40 @@ static void closes(struct contract *c) {
     EXPECT(contract_number(c, "SELECT count(*) FROM body_turn") == FEW);
 }
 
+/* A unit moves a turn on, another one of the same transaction may close the body, and a third ends
+ * the turn on the frame that the first has left. */
+static int end_moved(struct contract *c, bool closed) {
+    static struct body body;
+    struct job *job = begin_body(c, &body, FEW) ? take(c, 1) : NULL;
+    if (!job || !store_begin(c->store, STORE_TURN, &c->error))
+        return -1;
+    struct job command = {.execution = job->execution};
+    body.turns[0] = (struct unit_turn){.id = turn_of_token(job->execution),
+                                       .instance = body.instance,
+                                       .body = body.id,
+                                       .rev = job->frame_rev,
+                                       .version = body.of,
+                                       .frame = F2};
+    body.unit = (struct unit){.turn_count = 1};
+    bool done = settle_body(c, job, &body, NULL) == SETTLED;
+    command.frame_rev = body.unit.rev;
+    job_free(job);
+    done = done && (!closed || close_body(c, &body));
+    int settled = done ? end_turn(c, &body, &command, 0) : -1;
+    return store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error) ? settled
+                                                                                      : -1;
+}
+
+static void moves_on(struct contract *c) {
+    EXPECT(end_moved(c, false) == SETTLED && ended(c) == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM body_turn") == FEW - 1);
+}
+
+static void closes_meanwhile(struct contract *c) {
+    EXPECT(end_moved(c, true) == SETTLED_BEHIND && ended(c) == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM body_turn") == FEW);
+}
+
 /* Runs the job that clears a page. */
 static bool clear_page(struct contract *c, struct body *body, struct job *jobs) {
     struct job *job = jobs;
@@ -221,9 +255,27 @@ static bool clear_page(struct contract *c, struct body *body, struct job *jobs) 
     return done;
 }
 
+/* What may wait for the token of a turn, beside its job. */
+static bool wait_for(struct contract *c, const struct body *body, int64_t turn) {
+    char sql[512];
+    const long long instance = body->instance, token = turn_token(turn, 2);
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO user_task(instance, token, activity, priority, created)"
+        " VALUES(%lld, %lld, 'ship', 0, 1);"
+        "INSERT INTO large_value(instance, n, name, data) VALUES(%lld, %lld, 'x', '1');"
+        "INSERT INTO subscription(instance, token, version, kind, name, key, activity, created)"
+        " VALUES(%lld, %lld, 1, 'message', 'm', '', 'ship', 1)",
+        instance, token, instance, token, instance, token);
+    return db_execute(&c->store->db, sql, &c->error);
+}
+
 static void clears(struct contract *c) {
     static struct body body;
-    EXPECT(begin_body(c, &body, MANY) && close_body(c, &body));
+    EXPECT(begin_body(c, &body, MANY));
+    for (int i = 0; i < MANY; i += MANY / 5)
+        EXPECT(wait_for(c, &body, body.turns[i].id));
+    EXPECT(close_body(c, &body));
     EXPECT(clear_page(c, &body, take(c, MANY + 1)));
     EXPECT(contract_number(c, "SELECT count(*) FROM body_turn") == MANY - TURNS_AT_ONCE);
     EXPECT(contract_number(c, "SELECT count(*) FROM live") == MANY - TURNS_AT_ONCE + 1);
@@ -233,6 +285,38 @@ static void clears(struct contract *c) {
     }
     EXPECT(contract_number(c, "SELECT count(*) FROM body") == 0);
     EXPECT(contract_number(c, "SELECT count(*) FROM live") == 0);
+    EXPECT(contract_number(c, "SELECT (SELECT count(*) FROM large_value)"
+                              " + (SELECT count(*) FROM subscription)") == 0);
+    EXPECT(contract_number(c, "SELECT token FROM user_task") == 5); /* of the instance */
+}
+
+/* What is to clear it finds nothing, and comes again. */
+static void clears_not(struct contract *c) {
+    static struct body body;
+    EXPECT(begin_body(c, &body, FEW));
+    body.row = (struct unit_body){.id = body.id, .clear = 1};
+    body.unit = (struct unit){.body_count = 1};
+    EXPECT(settle_body(c, NULL, &body, NULL) == SETTLED);
+    EXPECT(contract_number(c, "SELECT count(*) FROM body_turn") == FEW);
+}
+
+/* What leaves it is of where it stands by now. */
+static void moved(struct contract *c) {
+    static struct body body;
+    EXPECT(begin_body(c, &body, 1));
+    body.row = (struct unit_body){.id = body.id,
+                                  .instance = body.instance,
+                                  .token = 9,
+                                  .activity = "pack#multiInstanceBody",
+                                  .version = body.of,
+                                  .migrates = 1};
+    body.unit = (struct unit){.body_count = 1};
+    EXPECT(settle_body(c, NULL, &body, NULL) == SETTLED);
+    EXPECT(end_turns(c, &body, take(c, 1)));
+    struct job *job = take(c, 1);
+    EXPECT(job && job->execution == 9 && strcmp(job->activity, "pack") == 0);
+    EXPECT(strcmp(job->handler, "process/order/pack#multiInstanceBody") == 0);
+    job_free(job);
 }
 
 /* ---- the work of a turn ---- */
@@ -274,7 +358,11 @@ int main(void) {
         {"a count that was read is behind the ends of its own transaction", behind_together},
         {"a command on a turn of a suspended instance is refused", suspended},
         {"a turn of a closed body is behind", closes},
+        {"a turn ends on the frame that its transaction has left", moves_on},
+        {"a turn of a body that its transaction has closed is behind", closes_meanwhile},
         {"the turns of a closed body go a page at a time, with what waits for them", clears},
+        {"the turns of a body that is open are cleared by nothing", clears_not},
+        {"a body that has moved is left where it stands by now", moved},
         {"a turn of a large body costs what one of a small body does", costs}};
     return contract_run(checks, sizeof checks / sizeof *checks, true);
 }
