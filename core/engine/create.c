@@ -142,7 +142,7 @@ static bool create(struct engine *engine, const struct engine_spec *said, struct
             return false;
         specs[i].next = i + 1 < count ? &specs[i + 1] : NULL;
     }
-    engine->ids_left = 0; /* lists by id stay near the order of creation; nothing rests on it */
+    engine_ids_drop(engine);
     bool done = write(engine, specs, arg, error);
     *refused = refused_of(specs, count);
     if (done)

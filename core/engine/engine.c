@@ -59,7 +59,7 @@ bool engine_idle(const struct engine *engine, struct error *error) {
 bool engine_enter(struct engine *engine, struct error *error) {
     if (!engine_idle(engine, error))
         return false;
-    engine->ids_left = 0; /* lists by id stay near the order of creation; nothing rests on it */
+    engine_ids_drop(engine);
     return true;
 }
 

@@ -20,6 +20,7 @@ struct engine {
     const struct settings *joined_as; /* NULL: nothing runs its jobs */
     int64_t next_id, ids_left;        /* handed out ahead for jobs that handlers create */
     int ids_ahead;                    /* that the list at work reserves at once; 0: none is */
+    int ids_drawn;                    /* reserved the last time by the command at work */
     struct job_services *services;    /* for its running jobs */
     struct process_lane *lanes;       /* that the command at work holds, */
     struct process_lane *lane_near;   /* and one before the last that was looked for; NULL: none */
@@ -70,5 +71,10 @@ bool engine_create(struct engine *engine, const struct engine_spec *specs, size_
                    struct error *error);
 
 time_ms engine_now(const struct engine *engine);
+
+/* Lists by id stay near the order of creation; nothing rests on it. */
+static inline void engine_ids_drop(struct engine *engine) {
+    engine->ids_left = engine->ids_drawn = 0;
+}
 
 #endif

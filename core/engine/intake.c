@@ -104,7 +104,7 @@ bool engine_enqueue_once(struct engine *engine, const struct engine_spec *specs,
 
 bool engine_intake_begin(struct engine *engine, struct store_intake *intake, int64_t count,
                          struct error *error) {
-    engine->ids_left = 0; /* lists by id stay near the order of creation; nothing rests on it */
+    engine_ids_drop(engine);
     return store_intake_begin(engine->store, intake, count, engine_now(engine), error);
 }
 

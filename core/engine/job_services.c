@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDS_AHEAD = 64 }; /* reserved at once for jobs that handlers create */
+enum { IDS_AHEAD = 64, IDS_MOST = 65536 }; /* reserved at once for jobs that handlers create */
 
 struct job_services {
     struct engine *engine; /* of jobs on its thread; NULL: of jobs on workers */
@@ -197,13 +197,20 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
 
 /* ---- writes ---- */
 
+/* A command that needs more than it has reserved reserves twice as many. */
+static int ids_wanted(const struct engine *engine) {
+    const int least = engine->ids_ahead > IDS_AHEAD ? engine->ids_ahead : IDS_AHEAD;
+    const int more = engine->ids_drawn < IDS_MOST / 2 ? 2 * engine->ids_drawn : IDS_MOST;
+    return more > least ? more : least;
+}
+
 static int64_t direct_id(struct engine *engine, struct error *error) {
     if (engine->ids_left == 0) {
-        const int count = engine->ids_ahead > IDS_AHEAD ? engine->ids_ahead : IDS_AHEAD;
+        const int count = ids_wanted(engine);
         engine->next_id = store_reserve_ids(engine->store, count, error);
         if (engine->next_id == 0)
             return 0;
-        engine->ids_left = count;
+        engine->ids_left = engine->ids_drawn = count;
     }
     engine->ids_left--;
     return engine->next_id++;

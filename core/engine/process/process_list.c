@@ -412,6 +412,7 @@ static bool read_all(struct list *list, struct error *error) {
 static enum answer walk_all(struct list *list, struct error *error) {
     list->engine->list = list;
     list->engine->list_show = list_show;
+    engine_ids_drop(list->engine);
     list->engine->ids_ahead = (int)list->count;
     list->engine->versions = json_object();
     enum answer walked = each(list, walk_entry, error);

@@ -38,6 +38,7 @@ bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
 
 /* transaction.c */
 bool postgres_draw_ids(struct store *store, int count, struct error *error);
+int64_t postgres_give_ids(struct store *store, int count);
 
 /* command.c */
 enum answer postgres_hold(struct store *store, struct lane_want *want, bool *known,

@@ -74,6 +74,7 @@ static const struct store_engine engine = {
     .lock_own = postgres_lock_own,
     .lock_settles = postgres_lock_settles,
     .draw_ids = postgres_draw_ids,
+    .give_ids = postgres_give_ids,
     .hold = postgres_hold,
     .reach = postgres_reach,
     .resume = postgres_resume,

@@ -316,10 +316,11 @@ static struct row *draw_ask(struct store *store, int count, struct error *error)
     return row && statement_send_ahead(row, error) ? row : NULL;
 }
 
-/* In a transaction of its own, which need not be on the disk: what uses the ids is written behind
- * it. *first 0: none are drawn, the server is not the one that wrote last. */
-static bool draw(struct store *store, int count, int64_t *first, struct error *error) {
-    if (!db_run(&store->db, error, begin_sql, "") || !unhurry(store, error) ||
+/* In a transaction of its own. *first 0: none are drawn, the server is not the one that wrote last.
+ */
+static bool draw_flight(struct store *store, int count, bool lasts, int64_t *first,
+                        struct error *error) {
+    if (!db_run(&store->db, error, begin_sql, "") || (!lasts && !unhurry(store, error)) ||
         !postgres_gate(store, true, error))
         return false;
     struct row *row = draw_ask(store, count, error);
@@ -328,6 +329,31 @@ static bool draw(struct store *store, int count, int64_t *first, struct error *e
            db_first(&store->db, row, first, error) != FAILED;
 }
 
+static bool draw(struct store *store, int count, bool lasts, int64_t *first, struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    session_enter(session);
+    bool done = draw_flight(store, count, lasts, first, error);
+    if (!done)
+        abandon(store);
+    session_leave(session);
+    return done;
+}
+
+/* Whoever has them may use them on the connection after this one: they must not be given again. */
+int64_t postgres_give_ids(struct store *store, int count) {
+    int64_t first = 0;
+    struct error reason = {0};
+    struct session *session = &postgres_of(store)->session;
+    if (!store->schema.version || session->lost)
+        return 0;
+    session->begins = store; /* it waits no longer for the gate than any transaction would */
+    session->begun = clock_monotonic();
+    bool done = draw(store, count, true, &first, &reason);
+    session->begins = NULL;
+    return done ? first : 0;
+}
+
+/* They need not be on the disk: what uses them is written behind them, on this connection. */
 bool postgres_draw_ids(struct store *store, int count, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     struct drawn *drawn = &postgres->drawn;
@@ -338,11 +364,7 @@ bool postgres_draw_ids(struct store *store, int count, struct error *error) {
         return true;
     int more = drawn->last * 2 < DRAWN_MOST ? drawn->last * 2 : DRAWN_MOST;
     more = more > count ? more : count;
-    session_enter(&postgres->session);
-    bool done = draw(store, more, &first, error);
-    if (!done)
-        abandon(store);
-    session_leave(&postgres->session);
+    bool done = draw(store, more, false, &first, error);
     if (done)
         *drawn = (struct drawn){0};
     if (done && first)

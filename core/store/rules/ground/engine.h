@@ -151,6 +151,9 @@ struct store_engine {
     /* Outside of a transaction: makes sure that the next STORE_CREATION can give so many ids. NULL:
      * every transaction can, and each creation runs alone. */
     bool (*draw_ids)(struct store *store, int count, struct error *error);
+    /* Outside of a transaction: gives so many ids in one request; the first, or 0: a transaction
+     * has to, or says why it cannot. NULL: one always has to. */
+    int64_t (*give_ids)(struct store *store, int count);
 
     /* Outside of a transaction: holds the lane of a command in fewer requests than the transaction
      * that every engine has. *known false: it cannot be said whether the lane may be held so. NULL:

@@ -329,6 +329,22 @@ static json_t *list_of(struct contract *c, struct site *site, const struct verb 
     return list;
 }
 
+/* A list alone: it asks what its starts begin with, draws their ids, and is written. */
+static void begins_a_list(struct contract *c) {
+    struct site site;
+    struct asked asked = {0};
+    const struct verb tasks = {NULL, "{'kind': 'start', 'process': 'asks', 'key': 'k-%d'}"};
+    const struct verb bodies = {NULL, "{'kind': 'start', 'process': 'works_often', 'key': 'k-%d'}"};
+    EXPECT(site_open(c, &site));
+    for (int run = 0; run < RUNS; run++)
+        asked = list_asks(c, &site, list_of(c, &site, &tasks, run * FEW, FEW));
+    EXPECT(asked.waits == 5);
+    for (int run = 0; run < RUNS; run++)
+        asked = list_asks(c, &site, list_of(c, &site, &bodies, run * FEW, FEW));
+    EXPECT(asked.waits > 5 && asked.waits <= 9);
+    engine_close(site.engine);
+}
+
 static bool list_as_often(struct contract *c, const struct verb *verb) {
     struct site site;
     struct asked few = {0}, many = {0};
@@ -463,6 +479,7 @@ static const struct check checks[] = {
     {"a command to an instance waits twice", of_an_instance},
     {"so does one behind which jobs go that nothing runs", of_what_has_jobs},
     {"a list of commands waits as often for many as for a few, whatever they do", walks_a_list},
+    {"ids for all that a list begins are drawn in few requests", begins_a_list},
     {"external tasks that are handed back wait as often for many as for a few", hands_back},
     {"a list of messages that are kept waits as often for many as for a few", keeps_a_list},
     {"a list gives a message that it keeps to what it begins", keeps_beside_a_start},
