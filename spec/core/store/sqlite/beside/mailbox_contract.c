@@ -338,6 +338,78 @@ static void numbers_wrap(struct contract *c) {
     mailbox_close(&reader);
 }
 
+/* ---- whose turn it is ---- */
+
+/* As another process sees it: 1 it asks, 2 it is called. */
+static uint32_t state_of(struct mailbox *mailbox, int place) {
+    struct mailbox_request request;
+    return mailbox_read(mailbox, place, &request) ? request.word % 8 : 0;
+}
+
+/* Who leaves the lead calls the next one that asks; it looks by itself then, or calls another. */
+static void called(struct contract *c) {
+    struct mailbox first = {0}, second = {0}, third = {0};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
+    EXPECT(mailbox_open(&first, store_file(c), NULL) && mailbox_open(&second, store_file(c), NULL));
+    EXPECT(mailbox_open(&third, store_file(c), NULL) && third.place == second.place + 1);
+    EXPECT(mailbox_ask(&second, &spec, &c->settings.write, NOW));
+    EXPECT(mailbox_ask(&third, &spec, &c->settings.write, NOW));
+    for (int i = 0; i < 2; i++) {
+        EXPECT(mailbox_lead(&first));
+        mailbox_leave(&first);
+        EXPECT(state_of(&first, second.place) == 2 && state_of(&first, third.place) == 1);
+        EXPECT(mailbox_next(&first, 0) == second.place);
+    }
+    EXPECT(!mailbox_wait(&second, 1) && state_of(&first, second.place) == 1);
+    mailbox_close(&second);
+    EXPECT(mailbox_next(&first, 0) == third.place);
+    mailbox_close(&third);
+    EXPECT(mailbox_next(&first, 0) == MAILBOX_PLACES);
+    mailbox_close(&first);
+}
+
+static void asks_and_dies(struct contract *c) {
+    struct mailbox mailbox = {0};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
+    _exit(mailbox_open(&mailbox, store_file(c), NULL) &&
+                  mailbox_ask(&mailbox, &spec, &c->settings.write, NOW)
+              ? 0
+              : 1);
+}
+
+static void of_the_dead(struct contract *c) {
+    struct mailbox mailbox = {0};
+    struct mailbox_request request;
+    EXPECT(mailbox_open(&mailbox, store_file(c), NULL));
+    pid_t child = fork();
+    if (child == 0)
+        asks_and_dies(c);
+    EXPECT(ended_well(child));
+    int place = mailbox_next(&mailbox, 0);
+    EXPECT(place < MAILBOX_PLACES && !mailbox_read(&mailbox, place, &request));
+    EXPECT(mailbox_next(&mailbox, 0) == MAILBOX_PLACES);
+    mailbox_close(&mailbox);
+}
+
+/* A request is an orphan once it is written by a process that goes before it has synced. */
+static void orphans(struct contract *c) {
+    struct mailbox one = {0}, writer = {0};
+    struct mailbox_request request;
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
+    EXPECT(mailbox_open(&one, store_file(c), NULL) && mailbox_open(&writer, store_file(c), NULL));
+    EXPECT(mailbox_ask(&one, &spec, &c->settings.write, NOW));
+    EXPECT(mailbox_read(&writer, one.place, &request));
+    mailbox_answer(&writer, one.place)->writer = writer.place;
+    mailbox_close(&writer);
+    EXPECT(!mailbox_orphaned(&one));
+    EXPECT(mailbox_open(&writer, store_file(c), NULL));
+    mailbox_mark_written(&writer, one.place, request.word);
+    EXPECT(mailbox_written(&one) && !mailbox_orphaned(&one));
+    mailbox_close(&writer);
+    EXPECT(mailbox_orphaned(&one));
+    mailbox_close(&one);
+}
+
 /* ---- the file ---- */
 
 static bool enqueue_one(struct contract *c) {
@@ -368,6 +440,15 @@ static void garbage(struct contract *c) {
         close(file);
         EXPECT(enqueue_one(c));
     }
+}
+
+/* Its maker died before it had a word. */
+static void unfinished(struct contract *c) {
+    struct mailbox mailbox = {0};
+    int file = open(mailbox_file(c), O_RDWR | O_CREAT | O_TRUNC, 0644);
+    EXPECT(ftruncate(file, 8192) == 0 && close(file) == 0);
+    EXPECT(mailbox_open(&mailbox, store_file(c), NULL));
+    mailbox_close(&mailbox);
 }
 
 static void none(struct contract *c) {
@@ -416,7 +497,11 @@ static const struct check checks[] = {
     {"a request that cannot be written is tried once", spoilt_alone},
     {"a request has a number that its place has never seen", numbers},
     {"an answer to the request before reaches no request", numbers_wrap},
+    {"who leaves the lead calls one that asks, and no two", called},
+    {"what a process has asked for that is gone is not read again", of_the_dead},
+    {"what its writer has not synced is known once that is gone", orphans},
     {"a tray of anything is made anew", garbage},
+    {"a tray that was never finished is made anew", unfinished},
     {"where there can be no tray everybody writes alone", none},
     {"where the tray has no room everybody writes alone", no_room},
     {"who finds no place in the tray writes alone", full},
