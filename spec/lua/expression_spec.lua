@@ -183,6 +183,13 @@ describe("expression", function()
       ["${yes ? n:half}"] = 5,
     }
     assert.is_nil(value_of "${variables:get(x)}")
+    check_values {
+      ["${variables:contains(list, 10, 'b')}"] = true,
+      ["${variables:contains(list, 10, 9)}"] = false,
+      ["${variables:containsAny(list, 9, 10)}"] = true, ["${variables:contains(x, 1)}"] = false,
+      ["${variables:containsAny(list, 'z')}"] = false, ["${variables:contains(n, 5)}"] = false,
+      [ [[${vars:contains(text, 'ell')}]] ] = true,
+    }
   end)
 
   it("has the methods of Spin for documents in JSON", function()

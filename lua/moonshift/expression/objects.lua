@@ -1,6 +1,7 @@
 -- What expressions know of the instance around them: execution, instance and task, each with a
 -- closed list of fields and methods. The scope gives the objects that have the methods.
 local coerce = require "moonshift.expression.coerce"
+local methods = require "moonshift.expression.methods"
 local rules = require "moonshift.rules"
 
 local objects = {}
@@ -114,6 +115,17 @@ local function compared(compare)
   end
 end
 
+-- How many of the given values a variable contains, a list as elements and a text as parts; and
+-- how many were given. Nothing contains none.
+local function contained(scope, fail, name, ...)
+  local value, wanted, found = variable(scope, fail, name), { ... }, 0
+  local contains = value ~= nil and methods.kind(value).contains
+  for i = 1, contains and #wanted or 0 do
+    found = found + (contains(value, fail, wanted[i]) and 1 or 0)
+  end
+  return found, #wanted
+end
+
 local prefixed = {
   get = variable,
   exists = function(scope, fail, name)
@@ -137,6 +149,13 @@ local prefixed = {
   lowerThanOrEquals = compared(coerce.operator "<="),
   greaterThan = compared(coerce.operator ">"),
   greaterThanOrEquals = compared(coerce.operator ">="),
+  contains = function(...)
+    local found, wanted = contained(...)
+    return wanted > 0 and found == wanted
+  end,
+  containsAny = function(...)
+    return (contained(...)) > 0
+  end,
 }
 for short, long in pairs {
   eq = "equals", ne = "notEquals", lt = "lowerThan", lte = "lowerThanOrEquals", gt = "greaterThan",

@@ -80,9 +80,16 @@ end
 
 local readers = {}
 
--- What the attribute of a definition refers to; nil with a problem. `owner` is the event.
+local BY_EXPRESSION = { message = "messageExpression", signal = "signalExpression" }
+
+-- What the attribute of a definition refers to; nil with a problem. `owner` is the event. In
+-- Flowable and Activiti an expression may give the name of a message or signal instead.
 local function referred(definition, owner, context, kind, attribute)
   local id = definition.attributes[attribute]
+  local name = BY_EXPRESSION[kind] and extension_text(definition, BY_EXPRESSION[kind])
+  if name and (not id or id == "") then
+    return { name = elements.trim(name) }
+  end
   if not id or id == "" then
     context.report:refuse(owner, ('<%s> has no attribute "%s"'):format(definition.name, attribute))
     return nil
@@ -301,14 +308,17 @@ local ALLOWED = {
 
 local WAITS = { intermediateCatchEvent = true, boundaryEvent = true }
 
+-- Marks an event as refused if its element may have none of its kind.
 local function check_allowed(element, event, report)
   local allowed = ALLOWED[element.name]
+  local told = extensions.has_refused(element)
+  event.refused = event.refused or told or nil
   if event.kind ~= "none" and not (" " .. allowed .. " "):find(" " .. event.kind .. " ", 1, true)
   then
     report:refuse(element, ("an event of the kind %s is not supported as <%s> (expected %s)")
       :format(event.kind, element.name, allowed:gsub(" ", ", ")))
-  elseif event.kind == "none" and WAITS[element.name]
-    and not elements.extensions(element, "eventType")[1] then
+    event.kind, event.refused = "none", true
+  elseif event.kind == "none" and WAITS[element.name] and not told then
     report:refuse(element, ("<%s> waits for nothing (expected %s)"):format(element.name,
       allowed:gsub(" ", ", ")))
   end

@@ -1,17 +1,33 @@
 -- What the products add to an element: fields, listeners, mappings, retries, continuations.
 local connectors = require "moonshift.process.connectors"
 local elements = require "moonshift.process.bpmn.elements"
+local vocabulary = require "moonshift.process.bpmn.vocabulary"
 
 local extensions = {}
 
 local extension, text_of = elements.extension, elements.extension_text
 
+-- True if an extension element in it is refused, which is told of that.
+function extensions.has_refused(element)
+  for name, known in pairs(vocabulary.extension_elements) do
+    if known.state == "refused" and elements.extensions(element, name)[1] then
+      return true
+    end
+  end
+  return false
+end
+
 -- ---- scripts ----
+
+-- The language of a script; in Flowable a listener says it by another name.
+local function language_of(element)
+  return element.attributes.scriptFormat or element.attributes.language
+end
 
 -- script(element, report, source) -> a behaviour of the script in `element`; nil with a problem.
 -- A script that lies in a resource has no text here.
 function extensions.script(element, report, source)
-  local language = element.attributes.scriptFormat
+  local language = language_of(element)
   local resource = element.attributes.resource or extension(element, "resource")
   local text = elements.trim(source or element.text)
   if text == "" and not resource then
@@ -29,7 +45,7 @@ end
 
 -- The script of a listener or parameter, whose language must be said.
 local function nested_script(element, report)
-  local language = element.attributes.scriptFormat
+  local language = language_of(element)
   if not language or language == "" then
     report:refuse(element, 'a script without "scriptFormat" (expected a language such as lua)')
     return nil

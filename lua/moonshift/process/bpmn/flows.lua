@@ -37,13 +37,24 @@ local function unnamed(graph, from, to)
   return id
 end
 
+-- The element of a flow's condition. Flowable and Activiti pass over an empty one.
+local function condition_of(element, context)
+  local condition = elements.child(element, "conditionExpression")
+  if condition and context.passes_over and not elements.extension_text(condition, "resource")
+    and not condition.text:find("%S") then
+    context.report:warn(element, "<conditionExpression> is empty, so the flow has no condition")
+    return nil
+  end
+  return condition
+end
+
 local function read_flow(graph, element, scope, context)
   local from = check_end(graph, element, scope, "sourceRef", context)
   local to = check_end(graph, element, scope, "targetRef", context)
   if not from or not to then
     return
   end
-  local condition = elements.child(element, "conditionExpression")
+  local condition = condition_of(element, context)
   local flow = {
     id = element.attributes.id or unnamed(graph, from, to),
     unnamed = not element.attributes.id or nil,

@@ -69,8 +69,8 @@ local function typed(element, kind, node, report)
   elseif lower == "dmn" then
     return table_of_flowable(element, node, report)
   end
-  if elements.extensions(element, "eventType")[1] then
-    return nil -- told of the event registry
+  if extensions.has_refused(element) then
+    return nil
   end
   report:refuse(element, ('type="%s" (expected external, mail, shell, http or dmn)'):format(kind))
 end
@@ -121,7 +121,8 @@ local function behaviour_of(element, holder, node, report)
     return { class = class, delegate = not class and delegate or nil }
   elseif expression then
     return { expression = expression }
-  elseif rule and extension_text(holder, "rules") then
+  elseif rule and (extension_text(holder, "rules") or extension_text(holder, "ruleVariablesInput"))
+  then
     return nil -- told already
   end
   report:refuse(element, NEITHER:format(rule and ", or decisionRef" or ""))
@@ -415,12 +416,15 @@ local function collection_of(loop)
   return text:find("{", 1, true) and text or ("${%s}"):format(text)
 end
 
-local function check_loop(node, element, loop, report)
-  local item, multi = elements.child(loop, "inputDataItem"), node.multi
+local function check_loop(node, element, loop, context)
+  local item, multi, report = elements.child(loop, "inputDataItem"), node.multi, context.report
   if item and not item.attributes.name then
     report:refuse(element, "<inputDataItem> has no name")
   end
-  if elements.child(loop, "loopCardinality") and not multi.count then
+  if extensions.has_refused(loop) then
+    return
+  elseif elements.child(loop, "loopCardinality") and not multi.count
+    and not (context.passes_over and multi.collection) then
     report:refuse(element, "<loopCardinality> is empty")
   elseif not multi.count and not multi.collection then
     report:refuse(element, "says neither how many turns nor of what (expected <loopCardinality>, "
@@ -432,7 +436,7 @@ local function check_loop(node, element, loop, report)
 end
 
 -- The attributes of the activity are those of the body; those of the loop are of each turn.
-local function read_loop(node, element, loop, report)
+local function read_loop(node, element, loop, context)
   local item = elements.child(loop, "inputDataItem")
   local count = elements.child_text(loop, "loopCardinality")
   local finish = elements.child_text(loop, "completionCondition")
@@ -451,7 +455,7 @@ local function read_loop(node, element, loop, report)
   node.before, node.after, node.exclusive = nil, nil, nil
   extensions.continuations(loop, node)
   node.retry = extensions.retry(loop)
-  check_loop(node, element, loop, report)
+  check_loop(node, element, loop, context)
 end
 
 -- ---- all ----
@@ -498,7 +502,7 @@ function nodes.read(element, context, scope)
   read_mapping(node, element, report)
   local loop = elements.child(element, "multiInstanceLoopCharacteristics")
   if loop and node.kind ~= "event_subprocess" then
-    read_loop(node, element, loop, report)
+    read_loop(node, element, loop, context)
   end
   return node
 end

@@ -36,8 +36,9 @@ local function is_flowable(root)
   return false
 end
 
--- True if a drawing that is wrong is passed over, as Flowable and Activiti do, but not Camunda.
-function origin.draws_freely(root)
+-- True if a drawing that is wrong and a text that is empty are passed over, as Flowable and
+-- Activiti do, but not Camunda.
+function origin.passes_over(root)
   return is_flowable(root) and not root.namespaces[CAMUNDA]
 end
 

@@ -143,7 +143,7 @@ function reader.read(text, path, report, cron)
     return {}
   end
   local context = { report = report, ids = ids, known = events.known(root, report),
-    cron = origin.cron(root, cron or "auto") }
+    cron = origin.cron(root, cron or "auto"), passes_over = origin.passes_over(root) }
   local graphs = read_processes(root, path, context)
   if #elements.children(root, "process") == 0 then
     report:warn(root, "the file has no <process>")

@@ -283,7 +283,7 @@ end
 -- check(root, report) -> the elements by their ids; nil if the file is no BPMN 2.0.
 function schema.check(root, report)
   local self = setmetatable({ report = report, ids = {}, registry = {},
-    passes_over = origin.draws_freely(root) }, Schema)
+    passes_over = origin.passes_over(root) }, Schema)
   if root.name ~= "definitions" or not elements.is_model(root) then
     report:refuse(root, ('<%s> of the namespace "%s" (expected <definitions> of "%s")'):format(
       root.name, root.ns or "", elements.MODEL))

@@ -279,6 +279,8 @@ attributes("errorCodeVariable errorMessageVariable", "used", "errorEventDefiniti
 attributes("errorMessage", "used", "error")
 attributes("escalationCodeVariable", "used", "escalationEventDefinition")
 attributes("variableName variableEvents", "used", "conditionalEventDefinition")
+attributes("messageExpression", "used", "messageEventDefinition")
+attributes("signalExpression", "used", "signalEventDefinition")
 attributes("formHandlerClass businessCalendarName skipExpression category owner "
   .. "isStartableInTasklist candidateStarterUsers candidateStarterGroups autoStoreVariables "
   .. "useLocalScopeForOutParameters processInstanceName processInstanceIdVariableName "
@@ -306,7 +308,8 @@ extension_elements("errorEventDefinition formData formProperty potentialStarter 
   .. "taskCategory historyTimeToLive conditionTargetScope executionMode",
   "ignored")
 extension_elements("eventType eventInParameter eventOutParameter channelKey "
-  .. "triggerEventType triggerChannelKey eventCorrelationParameter sendSynchronously", "refused")
+  .. "triggerEventType triggerChannelKey eventCorrelationParameter sendSynchronously "
+  .. "collection variableListenerEventDefinition", "refused")
 
 -- What lies in those that are used: attributes without a namespace, and elements.
 vocabulary.extension_parts = {}
@@ -319,10 +322,11 @@ local function parts(name, own, children)
 end
 
 parts("executionListener", "class expression delegateExpression event id:ignored "
-  .. "onTransaction:ignored customPropertiesResolverClass:ignored "
+  .. "type:ignored onTransaction:ignored customPropertiesResolverClass:ignored "
   .. "customPropertiesResolverExpression:ignored "
   .. "customPropertiesResolverDelegateExpression:ignored", "script field")
-parts("taskListener", "class expression delegateExpression event id onTransaction:ignored "
+parts("taskListener", "class expression delegateExpression event id type:ignored "
+  .. "onTransaction:ignored "
   .. "customPropertiesResolverClass:ignored customPropertiesResolverExpression:ignored "
   .. "customPropertiesResolverDelegateExpression:ignored", "script field")
 parts("variableListener", "class expression delegateExpression event", "script field")
@@ -333,7 +337,7 @@ parts("list", "", "value script list map")
 parts("map", "", "entry")
 parts("entry", "key", "script list map")
 parts("value", "id:ignored name:ignored", "")
-parts("script", "scriptFormat resource", "")
+parts("script", "scriptFormat language resource", "")
 parts("field", "name stringValue expression", "string expression")
 parts("in", "source sourceExpression target variables businessKey local transient:ignored", "")
 parts("out", "source sourceExpression target variables local transient:ignored", "")
@@ -350,6 +354,8 @@ vocabulary.instead.rules = "decisionRef, or a class"
 vocabulary.instead.ruleVariablesInput = vocabulary.instead.rules
 vocabulary.instead.exclude = vocabulary.instead.rules
 vocabulary.instead.eventType = "a message event"
+vocabulary.instead.collection = "the attribute collection"
+vocabulary.instead.variableListenerEventDefinition = "a conditional event"
 
 -- names(table) -> its keys, sorted.
 function vocabulary.names(table_)

@@ -121,3 +121,27 @@ describe("the drawing of a model of Flowable or Activiti", function()
     assert.same(SAID, (told(MODEL:format(CAMUNDA, "true", WRONG_DRAWING))))
   end)
 end)
+
+describe("a text of a model of Flowable or Activiti", function()
+  local EMPTY = [[
+<startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="x"/>
+<task id="x"><multiInstanceLoopCharacteristics p:collection="list"><loopCardinality/>
+</multiInstanceLoopCharacteristics></task><sequenceFlow id="g" sourceRef="x" targetRef="e">
+<conditionExpression xsi:type="tFormalExpression"> </conditionExpression></sequenceFlow>
+<endEvent id="e"/>]]
+  local XSI = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+
+  it("is none where it is empty, as there", function()
+    for _, product in ipairs { "flowable", "activiti" } do
+      local namespace = ('xmlns:p="http://%s.org/bpmn"%s'):format(product, XSI)
+      local problems, warnings, graphs = told(MODEL:format(namespace, "true", EMPTY))
+      assert.same({}, problems)
+      assert.equal('"g": <conditionExpression> is empty, so the flow has no condition', warnings[1])
+      assert.is_nil(graphs[1].nodes.x.out[1].when)
+      assert.equal("${list}", graphs[1].nodes.x.multi.collection)
+    end
+    assert.same({ '"x": <loopCardinality> is empty',
+      '"g": <conditionExpression> is empty (expected an expression)' },
+      (told(MODEL:format(CAMUNDA:gsub("xmlns:%w+", "xmlns:p") .. XSI, "true", EMPTY))))
+  end)
+end)

@@ -226,6 +226,10 @@ describe("a graph", function()
     has({ kind = "catch", event = { kind = "message", name = "parcel ${id}" } },
       catch:format '<messageEventDefinition messageRef="t:m"/>',
       '<message id="m" name="parcel ${id}"/>')
+    has({ event = { kind = "message", name = "${n}" } },
+      catch:format '<messageEventDefinition f:messageExpression="${n}"/>')
+    has({ event = { kind = "signal", name = "${n}" } },
+      catch:format '<signalEventDefinition a:signalExpression=" ${n}"/>')
     has({ kind = "receive", event = { kind = "message", name = "n" } },
       '<receiveTask id="x" messageRef="m"/>', '<message id="m" name="n"/>')
   end)
