@@ -23,6 +23,16 @@ local Query = { __metatable = false }
 Query.__index = Query
 Query.__name = "moonshift.query"
 
+-- A query has no rows before it is asked. As a list it would be empty, without a word.
+local function refuse_as_list()
+  error("a query is no list of rows (expected :list(), :one(), :each(fn) or :count())", 2)
+end
+
+Query.__len, Query.__call = refuse_as_list, refuse_as_list
+setmetatable(Query, { __index = function(_, key)
+  return math.type(key) and refuse_as_list()
+end })
+
 local query = {}
 
 -- core: the engine's C half; kind: "jobs", "definitions", "incidents", "log", "operations",

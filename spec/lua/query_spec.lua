@@ -42,6 +42,20 @@ describe("query", function()
     end
   end)
 
+  it("is no list, and says so", function()
+    local query = engine:jobs { handler = "mail" }
+    local said = "a query is no list of rows %(expected :list%(%), :one%(%), :each%(fn%) or "
+      .. ":count%(%)%)$"
+    for _, misuse in ipairs {
+      function() return #query end,
+      function() return query[1] end,
+      function() for _ in ipairs(query) do error "a row" end end,
+      function() for _ in query do error "a row" end end,
+    } do
+      assert.matches(said, select(2, pcall(misuse)))
+    end
+  end)
+
   it("counts", function()
     assert.equal(5, engine:jobs({ handler = "mail" }):count())
     assert.equal(0, engine:jobs({ state = "dead" }):count())
