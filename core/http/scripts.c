@@ -76,6 +76,7 @@ static struct reload *start(struct scripts *scripts, struct error *error) {
                                           .paths = options->paths,
                                           .settings = options->settings,
                                           .clock = options->clock,
+                                          .quiet = true,
                                           .wake = call,
                                           .wake_arg = scripts};
     struct reload *reload = reload_start(&wanted, error);

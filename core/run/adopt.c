@@ -11,7 +11,6 @@ static void start_reload(struct runner *runner) {
                                      .settings = &runner->settings,
                                      .clock = runner->options.clock,
                                      .states = client_states(runner->client),
-                                     .log = true,
                                      .wake = runner->options.wake,
                                      .wake_arg = runner->options.wake_arg};
     runner->reload = reload_start(&options, &error);
@@ -60,8 +59,7 @@ static void adopt(struct runner *runner, struct generation *generation) {
 }
 
 static void finish_reload(struct runner *runner) {
-    struct error refused = {0};
-    struct generation *generation = reload_end(runner->reload, &refused);
+    struct generation *generation = reload_end(runner->reload, NULL);
     runner->reload = NULL;
     if (generation)
         adopt(runner, generation);

@@ -35,8 +35,8 @@ static void warm(struct reload *reload) {
 }
 
 /* What has no file to name is logged here. */
-static void refuse(const struct reload *reload, const struct error *error) {
-    if (reload->options.log)
+static void refuse(bool quiet, const struct error *error) {
+    if (!quiet)
         log_event(LOG_ERROR, "folder refused", "reason:s", error->text);
 }
 
@@ -44,11 +44,11 @@ static void load(struct reload *reload) {
     const struct reload_options *options = &reload->options;
     struct folder *folder = options->read(reload->paths, &reload->error);
     if (!folder) {
-        refuse(reload, &reload->error);
+        refuse(options->quiet, &reload->error);
         return;
     }
     reload->generation = generation_check(folder, options->before, &reload->settings,
-                                          options->clock, options->log, &reload->error);
+                                          options->clock, !options->quiet, &reload->error);
     folder_release(folder);
     if (reload->generation)
         warm(reload);
@@ -130,15 +130,15 @@ static bool join(struct reload *reload) {
 
 struct generation *reload_end(struct reload *reload, struct error *error) {
     static const struct error endless = {ERROR_CONFIG, "loading does not end"};
-    const bool log = reload->options.log;
+    const bool quiet = reload->options.quiet;
     if (!join(reload)) {
-        if (log)
-            log_event(LOG_ERROR, "folder refused", "reason:s", endless.text);
-        *error = endless;
+        refuse(quiet, &endless);
+        error_set(error, endless.code, "%s", endless.text);
         return NULL;
     }
     struct generation *generation = reload->generation;
-    *error = reload->error;
+    if (!generation)
+        error_set(error, reload->error.code, "%s", reload->error.text);
     if (generation)
         generation_join(generation, reload->options.settings, reload->options.clock);
     reload->generation = NULL;

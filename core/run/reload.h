@@ -18,7 +18,7 @@ struct reload_options {
     const struct settings *settings; /* copied */
     struct clock *clock;             /* retained */
     int states;                      /* so many Lua states are loaded ahead for the workers */
-    bool log;                        /* every problem is logged */
+    bool quiet;                      /* no problem is logged */
     void (*wake)(void *arg);         /* called by the thread when it has finished */
     void *wake_arg;
 };
@@ -29,9 +29,9 @@ struct reload;
 struct reload *reload_start(const struct reload_options *options, struct error *error);
 /* True once it has finished, or RELOAD_LIMIT has passed. */
 bool reload_finished(struct reload *reload);
-/* Ends it in any case. The new generation; NULL: refused, error is the first problem. Its Lua states
- * use the settings and the clock that the options point to. A thread that did not finish is left
- * behind and cleans up when it does. */
+/* Ends it in any case. The new generation; NULL: refused, error (may be NULL) is the first problem.
+ * Its Lua states use the settings and the clock that the options point to. A thread that did not
+ * finish is left behind and cleans up when it does. */
 struct generation *reload_end(struct reload *reload, struct error *error);
 /* Ends it at once, when the result is not wanted any more. NULL is fine. */
 void reload_drop(struct reload *reload);

@@ -41,12 +41,6 @@ bool postgres_backup(struct store *store, const char *to, struct store_backup *b
                      store->db.name, postgres_of(store)->address.schema);
 }
 
-static bool all_of_them(struct store *store, struct query *query, const json_t *wanted,
-                        struct error *error) {
-    (void)store, (void)query, (void)wanted, (void)error;
-    return true; /* the server's planner sees by itself that there are few */
-}
-
 /* ---- the tables of functions ---- */
 
 #define OP_ROW(type, name, parameters, arguments) .name = postgres_##name,
@@ -62,7 +56,6 @@ static const struct store_ops ops = {.close = postgres_close,
 static const struct store_engine engine = {
     .sql = &postgres_sql,
     .verify = postgres_verify,
-    .few = all_of_them,
     .snapshot = postgres_look,
     .snapshot_end = postgres_look_end,
     .sets = true,

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/job/few.h"
 #include "store/rules/job/question.h"
 #include "store/rules/record/history.h"
 #include "time/cycle.h"
@@ -79,7 +80,7 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
                                ROW_COLUMNS ", " JOBS_STATE ", l.token, l.owner, e.name,"
                                            " " LOCKED_UNTIL ", " IS_SUSPECT,
                                wanted, now, error) &&
-                 store->engine->few(store, &query, wanted, error);
+                 jobs_few(store, &query, wanted, error);
     if (asked && page && page->after) {
         query_add(&query, json_object_size(wanted) ? " AND j.id>" : " WHERE j.id>");
         query_bind_new(&query, json_integer(page->after));

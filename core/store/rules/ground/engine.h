@@ -220,10 +220,6 @@ struct store_engine {
     /* True: no commit ends at present, and `why` says what it waits for. NULL: a file has none. */
     bool (*stalled)(struct store *store, struct error *why);
 
-    /* Adds " AND j.id IN (...)" to a question for jobs where few are meant and the database would
-     * read every wide row otherwise. Changes no answer. */
-    bool (*few)(struct store *store, struct query *query, const json_t *wanted,
-                struct error *error);
     /* Adds "(…)": the payload of the job `j` has this number, text, boolean or null at this path
      * (see rules/ground/payload.c). */
     void (*payload_is)(struct query *query, const char *path, const json_t *value);

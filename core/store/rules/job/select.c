@@ -1,4 +1,5 @@
 #include "store/rules/job/select.h"
+#include "store/rules/job/few.h"
 #include "store/rules/job/question.h"
 
 /* ---- ids ---- */
@@ -14,7 +15,7 @@ bool store_jobs_count(struct store *store, const json_t *wanted, time_ms now, in
     struct query query = {0};
     json_t *rows = NULL;
     if (jobs_question(&query, store, "count(*)", wanted, now, error) &&
-        store->engine->few(store, &query, wanted, error))
+        jobs_few(store, &query, wanted, error))
         rows = query_rows(&query, store, "the number of jobs", jobs_read_number, error);
     if (rows)
         *count = json_integer_value(json_array_get(rows, 0));

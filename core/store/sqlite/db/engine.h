@@ -23,11 +23,6 @@ bool sqlite_purge(struct store *store, bool idle, struct error *error);
 extern const struct store_sql sqlite_sql;
 extern const struct verify_rule sqlite_verify[];
 
-/* Adds " AND j.id IN (…)" to a question that has a WHERE, if it is for suspended jobs, or for those
- * of some handlers or definitions, and there are few of them. Such jobs are found through the
- * narrow tables: reading every wide row of a large store would take seconds. Changes no answer. */
-bool few_add(struct store *store, struct query *query, const json_t *wanted, struct error *error);
-
 /* What an executor has beside its row; see rules/ground/engine.h. */
 bool executor_enter(struct store *store, int64_t id, int workers, struct error *error);
 bool executor_entered(struct store *store, struct error *error);

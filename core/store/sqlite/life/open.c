@@ -131,7 +131,6 @@ static const struct store_ops ops = {
 static const struct store_engine engine = {
     .sql = &sqlite_sql,
     .verify = sqlite_verify,
-    .few = few_add,
     .snapshot = transaction_look,
     .snapshot_end = transaction_look_end,
     .lasts = log_sync_seen,
