@@ -200,8 +200,7 @@ static bool create_meet(struct store *store, struct job_spec *spec,
                         time_ms now, struct error *error) {
     const bool replaces =
         spec->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
-    if ((replaces || spec->job.tenant) &&
-        !create_may_meet(store, &spec->job, holder->job, error))
+    if ((replaces || spec->job.tenant) && !create_may_meet(store, &spec->job, holder->job, error))
         return false;
     if (spec->on_conflict == ON_CONFLICT_REFUSE)
         return unique_refuse(spec->job.handler, spec->job.unique_key, holder, error);

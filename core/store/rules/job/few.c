@@ -35,10 +35,11 @@ static bool wants_suspended(const json_t *wanted) {
            json_object_get(wanted, "suspended_by");
 }
 
-/* The limit has a server look for them first. */
+/* The limit is never reached, and has a server look for them first. */
 static bool add_suspended(struct store *store, struct query *query, struct error *error) {
-    return add_if(store, query, "SELECT CASE WHEN " COUNT_OF(SUSPENDED) "<=" FEW " THEN 1 ELSE 0 END",
-                  " AND j.id IN (SELECT x.id FROM " SUSPENDED " LIMIT " FEW ")", error);
+    return add_if(store, query,
+                  "SELECT CASE WHEN " COUNT_OF(SUSPENDED) "<=" FEW " THEN 1 ELSE 0 END",
+                  " AND j.id IN (SELECT x.id FROM " SUSPENDED " LIMIT 1000000)", error);
 }
 
 /* Those that run are few, as those are that stand behind their lanes. */
@@ -57,11 +58,10 @@ static bool add_waiting(struct store *store, struct query *query, struct error *
     if (few != YES)
         return few == NO;
     query_add(query, " AND j.id IN (SELECT id FROM parked");
-    const bool done =
-        add_if(store, query, "SELECT 1 FROM lane LIMIT 1",
-               " UNION ALL SELECT id FROM ready" BEHIND_LANE
-               " UNION ALL SELECT id FROM timer" BEHIND_LANE,
-               error);
+    const bool done = add_if(store, query, "SELECT 1 FROM lane LIMIT 1",
+                             " UNION ALL SELECT id FROM ready" BEHIND_LANE
+                             " UNION ALL SELECT id FROM timer" BEHIND_LANE,
+                             error);
     query_add(query, ")");
     return done;
 }
@@ -104,31 +104,33 @@ static json_t *read_number(struct store *store, struct row *row, struct error *e
 static bool add_of(struct query *query, const json_t *wanted, struct error *error) {
     static const struct filter by_handler = {
         "handler", NULL, NULL, filter_texts, IN_STREAM("x") "d.name", ")"};
-    static const struct filter by_definition = {
-        "definition", NULL, NULL, filter_definition, IN_STREAM("x"), ")"};
+    static const struct filter by_definition = {"definition",      NULL,           NULL,
+                                                filter_definition, IN_STREAM("x"), ")"};
     const json_t *handler = json_object_get(wanted, "handler");
     return handler ? filter_texts(query, &by_handler, handler, error)
-                   : filter_definition(query, &by_definition,
-                                       json_object_get(wanted, "definition"), error);
+                   : filter_definition(query, &by_definition, json_object_get(wanted, "definition"),
+                                       error);
 }
 
 static enum answer are_few(struct store *store, const json_t *wanted, struct error *error) {
     struct query query = {.engine = store->engine};
     json_t *count = NULL;
-    query_add(&query, "SELECT CASE WHEN coalesce(sum(x.ready+x.timer+x.parked), 0)+" COUNT_OF(DEAD)
-                      "<=" FEW " THEN 1 ELSE 0 END FROM occupancy x WHERE ");
+    query_add(&query, "SELECT CASE WHEN coalesce(sum(x.ready+x.timer+x.parked), 0)+" COUNT_OF(
+                          DEAD) "<=" FEW " THEN 1 ELSE 0 END FROM occupancy x WHERE ");
     if (add_of(&query, wanted, error))
         count = query_rows(&query, store, "the number of jobs", read_number, error);
     query_clear(&query);
-    const enum answer few = !count ? FAILED : json_integer_value(json_array_get(count, 0)) ? YES : NO;
+    if (!count)
+        return FAILED;
+    const bool few = json_integer_value(json_array_get(count, 0)) != 0;
     json_decref(count);
     return few;
 }
 
 static bool add_handlers(struct store *store, struct query *query, const json_t *wanted,
                          struct error *error) {
-    static const char *const arms[] = {"ready x WHERE ",  "timer x WHERE ", "parked x WHERE ",
-                                       "locks x WHERE ",  DEAD " AND ",     SUSPENDED " AND "};
+    static const char *const arms[] = {"ready x WHERE ", "timer x WHERE ", "parked x WHERE ",
+                                       "locks x WHERE ", DEAD " AND ",     SUSPENDED " AND "};
     const enum answer few = are_few(store, wanted, error);
     bool done = few != FAILED;
     for (size_t i = 0; done && few == YES && i < sizeof arms / sizeof *arms; i++) {

@@ -1,6 +1,6 @@
 /* few.h - questions for jobs of which there are few, or none among the first: in a state, of some
- * handlers or definitions (rules §11). They are found through the narrow rows of their places, where
- * the database would read every wide row otherwise. */
+ * handlers or definitions (rules §11). They are found through the narrow rows of their places,
+ * where the database would read every wide row otherwise. */
 #ifndef MOONSHIFT_STORE_RULES_JOB_FEW_H
 #define MOONSHIFT_STORE_RULES_JOB_FEW_H
 
