@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { TOLD_MOST = 3 }; /* times that it tells of itself for one look */
+
 /* Never itself: while its session is taken again nobody holds its proof. */
 static bool is_dead(struct store *store, const struct peer *peer) {
     return peer->listens && peer->id != store->self.id && store->engine->has_died(store, peer->id);
@@ -91,13 +93,20 @@ static bool listener_tell(struct store *store, const char *topics, struct error 
     return true;
 }
 
+/* A session that is lost as it looks again is told of again, too. */
 bool listener_look(struct store *store, bool *own, struct error *error) {
-    if (!store_look(store, own, error))
-        return false;
-    if (!store->self.listens || !store->self.returned)
-        return true;
-    store_look_end(store, *own);
-    return listener_tell(store, NULL, error) && store_look(store, own, error);
+    for (int tries = 0; store_look(store, own, error); tries++) {
+        if (!store->self.listens || !store->self.returned)
+            return true;
+        store_look_end(store, *own);
+        if (tries == TOLD_MOST)
+            return error_set(error, ERROR_UNAVAILABLE,
+                             "store \"%s\": the connection is lost again and again",
+                             store->db.name);
+        if (!listener_tell(store, NULL, error))
+            return false;
+    }
+    return false;
 }
 
 bool store_listen(struct store *store, const char *name, const json_t *topics, time_ms now,
