@@ -35,6 +35,15 @@ describe("an external task", function()
     assert.equal("completed", engine:instance(id).how)
   end)
 
+  it("waits for workers outside if its topic's file has nothing to run", function()
+    open(EXTERNAL:format("", ""), "return { timeout = 'PT7M' }")
+    local id = engine:start("p")
+    engine:drain()
+    local jobs = engine:fetch { worker = "w", topics = { "charge" } }
+    assert.equal("x", jobs[1].activity)
+    assert.equal("active", engine:instance(id).state)
+  end)
+
   it("is retried as any job, and leaves an incident", function()
     open(EXTERNAL:format("", ""), "return function() error('no answer', 0) end")
     engine:start("p")

@@ -34,7 +34,10 @@ function Former:handler(names)
   for _, name in ipairs(names) do
     local path = places.file(name)
     local value = value_of(self, path)
-    local run = type(value) == "table" and value.run or value
+    local run = value
+    if type(value) == "table" then -- that of a topic may have nothing to run: workers outside do
+      run = value.run
+    end
     if type(run) == "function" then
       return run, name
     elseif run ~= nil then
