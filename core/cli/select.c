@@ -1,24 +1,13 @@
 #include "cli/select.h"
 #include "cli/list.h"
-#include <stdio.h>
-
-/* Who is named twice is meant once. */
-static bool id_add(json_t *ids, json_t *seen, int64_t id) {
-    char key[24];
-    snprintf(key, sizeof key, "%lld", (long long)id);
-    return json_object_get(seen, key) || (json_object_set_new(seen, key, json_true()) == 0 &&
-                                          json_array_append_new(ids, json_integer(id)) == 0);
-}
 
 static bool ids_add(json_t *ids, const struct flags *flags, int from, struct error *error) {
-    json_t *seen = json_object();
-    bool fine = seen || error_no_memory(error);
+    bool fine = true;
     for (int i = from; fine && i < flags->word_count; i++) {
         int64_t id;
         fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
-               (id_add(ids, seen, id) || error_no_memory(error));
+               (json_array_append_new(ids, json_integer(id)) == 0 || error_no_memory(error));
     }
-    json_decref(seen);
     return fine;
 }
 

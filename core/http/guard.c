@@ -71,6 +71,12 @@ static bool kind_fits(const struct exchange *exchange) {
     return is_name(type, size, kinds[0]) || is_name(type, size, kinds[1]);
 }
 
+/* Nothing is unpacked here. */
+static bool is_coded(const struct exchange *exchange) {
+    const char *coding = exchange_header(exchange, "content-encoding");
+    return coding && strcasecmp(coding, "identity") != 0;
+}
+
 /* The routes of the folder take what their senders have. */
 static bool is_hook(const struct exchange *exchange) {
     static const char hooks[] = "/hooks/";
@@ -97,6 +103,8 @@ bool guard_pass(struct exchange *exchange, const struct settings *settings) {
         return true; /* a route may do something whatever its method is */
     if (!page_fits(exchange))
         return refuse(exchange, 403, "the request comes from a page of another site");
+    if (!is_hook(exchange) && is_coded(exchange))
+        return refuse(exchange, 415, "the body has a Content-Encoding (expected it as it is)");
     return is_hook(exchange) || kind_fits(exchange) ||
            refuse(exchange, 415,
                   "the Content-Type is not application/json (or application/x-ndjson)");

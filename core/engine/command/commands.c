@@ -2,6 +2,7 @@
 #include "engine/command/bulk_command.h"
 #include "engine/engine_state.h"
 #include "engine/process/process_due.h"
+#include <stdio.h>
 
 /* Adds the effects of one step to those of the steps before it. */
 static void run_add(struct command_run *run, const struct command_run *step) {
@@ -103,11 +104,31 @@ static bool give(struct engine *engine, json_t *command, struct command_run *run
            (!bulk || bulk_command_give(engine, command, run, error));
 }
 
+/* What is named twice is meant once. */
+static bool name_once(json_t *command, struct error *error) {
+    const json_t *ids = json_object_get(command, "ids");
+    json_t *id, *once = json_array(), *seen = json_object();
+    char key[24];
+    size_t i;
+    bool done = once && seen;
+    json_array_foreach(ids, i, id) {
+        snprintf(key, sizeof key, "%lld", (long long)json_integer_value(id));
+        if (json_is_integer(id) && json_object_get(seen, key))
+            continue;
+        done = done && json_object_set_new(seen, key, json_true()) == 0 &&
+               json_array_append(once, id) == 0;
+    }
+    done = done && (!json_is_array(ids) || json_object_set(command, "ids", once) == 0);
+    json_decref(once);
+    json_decref(seen);
+    return done || error_no_memory(error);
+}
+
 bool engine_command(struct engine *engine, const json_t *command, struct command_run *run,
                     struct error *error) {
     command_run_clear(run);
     json_t *given = engine_resolve_times(engine, command, error);
-    bool done = given && give(engine, given, run, error);
+    bool done = given && name_once(given, error) && give(engine, given, run, error);
     json_decref(given);
     return done;
 }

@@ -211,6 +211,8 @@ describe("the network face", function()
       { kind("Content-Type: multipart/form-data; boundary=x"), "415" },
       { kind("Content-Type: application/jsonp"), "415" },
       { kind("Accept: application/json"), "415" },
+      { kind("Content-Type: application/json\r\nContent-Encoding: gzip"), "415" },
+      { kind("Content-Type: application/json\r\nContent-Encoding: identity"), "404" },
       { post("Content-Type: text/plain"), "415" },
       { post(), "404" },
     }

@@ -9,7 +9,7 @@ local HERE = { "127.0.0.1", "[::1]", "127.0.0.1", "localhost" }
 -- A Host, and where it is a name of the server: at all addresses, at those reached by it, nowhere.
 local ALL, OWN, NONE = {}, {}, {}
 local HOSTS = {
-  { "localhost", ALL }, { "LocalHost:1", ALL }, { "jobs.example", ALL }, { "JOBS.example:443", ALL },
+  { "localhost", ALL }, { "LocalHost:1", ALL }, { "jobs.example", ALL }, { "JOBS.example:4", ALL },
   { "127.0.0.1", OWN }, { "127.0.0.1:%d", OWN }, { "[::1]", OWN }, { "[::1]:%d", OWN },
   { "127.0.0.2", NONE }, { "0.0.0.0", NONE }, { "[::]", NONE }, { "[::ffff:127.0.0.1]", NONE },
   { "127.0.0.1.evil.example", NONE }, { "evil.localhost", NONE }, { "jobs.example.", NONE },

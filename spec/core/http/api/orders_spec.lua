@@ -216,6 +216,10 @@ describe("an order over HTTP", function()
     local at = "/v1/jobs/" .. id
     assert.equal(1, ask("POST", "/v1/jobs/delete", { query = { handler = "work" },
       dry_run = true }).body.touched)
+    for _, dry_run in ipairs { true, false } do
+      assert.equal(1, ask("POST", "/v1/jobs/set_priority",
+        { ids = { tonumber(id), tonumber(id) }, priority = 7, dry_run = dry_run }).body.touched)
+    end
     local etag = ask("GET", at).etag
     local answers = asker.ask_all(asked.path, {
       { "POST", at .. "/set_priority", { priority = 8 }, headers = { ["if-match"] = etag } },
