@@ -46,6 +46,14 @@ static void few_of_a_handler(struct contract *c) {
     EXPECT(cheap(c, 0, json_pack("{ss}", "handler", "none")));
 }
 
+static void few_beside_timers(struct contract *c) {
+    EXPECT(make(c, MANY, &(struct job){.handler = "many", .due = NOW + 1000}));
+    EXPECT(make(c, 3, &(struct job){.handler = "few"}));
+    EXPECT(cheap(c, 3, json_pack("{ss}", "handler", "few")));
+    EXPECT(make(c, 1, &(struct job){.handler = "few", .due = NOW + 1000}));
+    EXPECT(ask(c, json_pack("{ss}", "handler", "few"), &(int64_t){0}) == 4);
+}
+
 /* Some among many of another state, before them and behind. */
 static void few_scheduled(struct contract *c) {
     EXPECT(make(c, 1, &(struct job){.handler = "many", .due = NOW + 1000}));
@@ -99,6 +107,7 @@ static void every_place(struct contract *c) {
 
 static const struct check checks[] = {
     {"few jobs of a handler are found at their own cost", few_of_a_handler},
+    {"few jobs beside many timers of others are found at their own cost", few_beside_timers},
     {"few scheduled jobs are found at their own cost", few_scheduled},
     {"few suspended jobs are found at their own cost", few_suspended},
     {"a handler's jobs are found in every place", every_place},

@@ -127,16 +127,38 @@ static enum answer are_few(struct store *store, const json_t *wanted, struct err
     return few;
 }
 
+/* Where such jobs may be. No index of `timer` and `parked` knows of whom a row is: they are read
+ * only if counters say that there is one. */
+static const struct place {
+    const char *counted, *rows;
+} places[] = {{NULL, "ready x WHERE "},
+              {"x.timer>0 AND ", "timer x WHERE "},
+              {"x.parked>0 AND ", "parked x WHERE "},
+              {NULL, "locks x WHERE "},
+              {NULL, DEAD " AND "},
+              {NULL, SUSPENDED " AND "}};
+
+static bool add_place(struct query *query, const struct place *place, const json_t *wanted,
+                      struct error *error) {
+    bool done = true;
+    query_add(query, "SELECT x.id FROM ");
+    if (place->counted) {
+        query_add(query, "(SELECT 1 AS one WHERE EXISTS(SELECT 1 FROM occupancy x WHERE ");
+        query_add(query, place->counted);
+        done = add_of(query, wanted, error);
+        query_add(query, ")) AS w CROSS JOIN ");
+    }
+    query_add(query, place->rows);
+    return done && add_of(query, wanted, error);
+}
+
 static bool add_handlers(struct store *store, struct query *query, const json_t *wanted,
                          struct error *error) {
-    static const char *const arms[] = {"ready x WHERE ", "timer x WHERE ", "parked x WHERE ",
-                                       "locks x WHERE ", DEAD " AND ",     SUSPENDED " AND "};
     const enum answer few = are_few(store, wanted, error);
     bool done = few != FAILED;
-    for (size_t i = 0; done && few == YES && i < sizeof arms / sizeof *arms; i++) {
-        query_add(query, i ? " UNION ALL SELECT x.id FROM " : " AND j.id IN (SELECT x.id FROM ");
-        query_add(query, arms[i]);
-        done = add_of(query, wanted, error);
+    for (size_t i = 0; done && few == YES && i < sizeof places / sizeof *places; i++) {
+        query_add(query, i ? " UNION ALL " : " AND j.id IN (");
+        done = add_place(query, &places[i], wanted, error);
     }
     query_add(query, few == YES ? ")" : "");
     return done;
