@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 enum { RETRY_FIRST = 1000, RETRY_MAX = 30000 }; /* ms */
+enum { CLOSING = 1000 }; /* ms; the others wait so long for one that closes a Lua state */
 
 /* ---- threads come and go ---- */
 
@@ -105,6 +106,7 @@ bool threads_replace(struct pool *pool, struct worker *worker) {
     pool->lost = worker;
     pool->lost_count++;
     pool->workers[worker->index] = fresh;
+    condition_broadcast(&pool->work); /* it may have been the one that closes */
     threads_grow(pool);
     return true;
 }
@@ -157,13 +159,40 @@ static struct generation *slot_generation(const struct lua_slot *slot) {
     return generations_number(slot->client->generations, slot->generation);
 }
 
+static bool slot_is_stale(const struct lua_slot *slot) {
+    return slot->client->leaving || !slot_generation(slot);
+}
+
+static bool one_closes(const struct pool *pool) {
+    time_ms since = clock_monotonic() - CLOSING;
+    for (int i = 0; i < pool->count; i++) {
+        time_ms closing = pool->workers[i]->closing;
+        if (closing != TIME_NONE && closing > since)
+            return true;
+    }
+    return false;
+}
+
+/* A large Lua state takes some 20 ms to close. So one worker does that at a time, and the others go
+ * on with what waits; an engine that leaves waits for nobody. */
+static bool slot_may_close(const struct pool *pool, const struct lua_slot *slot) {
+    return slot->client->leaving || !slot->script || !one_closes(pool);
+}
+
+/* One that is to be closed now. */
 static struct lua_slot *slot_stale(struct pool *pool, struct worker *worker) {
+    bool later = false;
     if (worker->changes == pool->changes)
         return NULL;
-    for (struct lua_slot *slot = worker->lua_slots; slot; slot = slot->next)
-        if (slot->client->leaving || !slot_generation(slot))
+    for (struct lua_slot *slot = worker->lua_slots; slot; slot = slot->next) {
+        if (!slot_is_stale(slot))
+            continue;
+        if (slot_may_close(pool, slot))
             return slot;
-    worker->changes = pool->changes;
+        later = true;
+    }
+    if (!later)
+        worker->changes = pool->changes;
     return NULL;
 }
 
@@ -294,7 +323,7 @@ static bool find_item(struct pool *pool, struct worker *worker, struct task *tas
 static bool find_retry(struct worker *worker, struct task *task, time_ms *until) {
     *until = TIME_NEVER;
     for (struct lua_slot *slot = worker->lua_slots; slot; slot = slot->next) {
-        if (slot->retry_at == 0 || slot->script)
+        if (slot->retry_at == 0 || slot->script || slot_is_stale(slot))
             continue;
         if (clock_monotonic() >= slot->retry_at)
             return open(task, slot, slot_generation(slot)->folder);
@@ -303,18 +332,9 @@ static bool find_retry(struct worker *worker, struct task *task, time_ms *until)
     return false;
 }
 
-static bool one_closes(const struct pool *pool) {
-    for (int i = 0; i < pool->count; i++)
-        if (pool->workers[i]->closing != TIME_NONE)
-            return true;
-    return false;
-}
-
-/* A large Lua state takes some 20 ms to close. So one worker does that at a time, and the others go
- * on with what waits; an engine that leaves waits for nobody. */
 static bool find_stale(struct pool *pool, struct worker *worker, struct task *task) {
     struct lua_slot *stale = slot_stale(pool, worker);
-    if (!stale || (!stale->client->leaving && one_closes(pool)))
+    if (!stale)
         return false;
     worker->closing = clock_monotonic();
     *task = (struct task){.kind = TASK_CLOSE, .slot = stale};

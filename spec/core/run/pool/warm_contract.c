@@ -5,12 +5,17 @@
 #include <stdatomic.h>
 
 static atomic_int opened;
+static atomic_int refused; /* so many more cannot be loaded */
 
 struct script *__real_script_open(const struct script_options *options, struct error *error);
 struct script *__wrap_script_open(const struct script_options *options, struct error *error);
 
 struct script *__wrap_script_open(const struct script_options *options, struct error *error) {
     atomic_fetch_add(&opened, 1);
+    if (atomic_load(&refused) > 0 && atomic_fetch_sub(&refused, 1) > 0) {
+        error_set(error, ERROR_CONFIG, "refused");
+        return NULL;
+    }
     return __real_script_open(options, error);
 }
 
@@ -20,7 +25,7 @@ void __real_script_close(struct script *script);
 void __wrap_script_close(struct script *script);
 
 void __wrap_script_close(struct script *script) {
-    while (atomic_load(&held))
+    while (script && atomic_load(&held))
         sched_yield();
     __real_script_close(script);
 }
@@ -114,10 +119,42 @@ static void one_worker_closes_its_old_state_while_the_other_runs_jobs(struct con
     CLOSE;
 }
 
+/* The workers have so many Lua states, of which so many could not be opened, or come to within the
+ * limit. */
+static bool slots_are(struct site *site, int count, int blocked) {
+    time_ms until = clock_monotonic() + LIMIT;
+    bool are = false;
+    while (!are && clock_monotonic() < until) {
+        mutex_lock(&site->pool->mutex);
+        are = site->client->lua_slots == count && site->client->blocked == blocked;
+        mutex_unlock(&site->pool->mutex);
+    }
+    return are;
+}
+
+/* It would try again to open the state that it could not, in a folder that is gone. */
+static void a_state_that_was_never_open_waits_for_no_other(struct contract *c) {
+    size_t all = sizeof handlers / sizeof *handlers;
+    OPEN(2);
+    EXPECT(run_together(c, &site, 1, 2));
+    atomic_store(&held, true);
+    EXPECT(renew_to(c, &site, handlers, all, 0));
+    atomic_store(&refused, 1);
+    EXPECT(submit(&site, "good", 3, 3, 0) && slots_are(&site, 3, 1));
+    EXPECT(renew_to(c, &site, handlers, all, 1) && slots_are(&site, 3, 0));
+    struct outcome *list = outcomes(&site, 1);
+    atomic_store(&held, false);
+    EXPECT(list && list->kind == OUTCOME_SUCCESS);
+    outcome_free_list(list);
+    CLOSE;
+}
+
 static const struct check checks[] = {
     {"workers take states that are ready", workers_take_states_that_are_ready},
     {"one worker closes its old state while the other runs jobs",
      one_worker_closes_its_old_state_while_the_other_runs_jobs},
+    {"a state that was never open waits for no other to be closed",
+     a_state_that_was_never_open_waits_for_no_other},
     {"a worker that finds none loads its own", a_worker_that_finds_none_loads_its_own},
     {"states that no worker has taken count for the next generation",
      states_that_no_worker_has_taken_count_for_the_next_generation},
