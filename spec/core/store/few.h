@@ -42,16 +42,22 @@ static void few_of_a_handler(struct contract *c) {
     EXPECT(make(c, 2, &(struct job){.handler = "few", .suspended = true}));
     EXPECT(cheap(c, 5, json_pack("{ss}", "handler", "few")));
     EXPECT(cheap(c, 5, json_pack("{s[ss]}", "handler", "few", "none")));
-    EXPECT(cheap(c, 3, json_pack("{ssss}", "handler", "few", "state", "ready")));
     EXPECT(cheap(c, 0, json_pack("{ss}", "handler", "none")));
+    EXPECT(cheap(c, 0, json_pack("{ss}", "topic", "none")));
+    EXPECT(cheap(c, 0, json_pack("{ss}", "category", "none")));
+    EXPECT(cheap(c, 0, json_pack("{si}", "deployment", 77)));
+    EXPECT(cheap(c, 0, json_pack("{ss}", "owner", "none")));
+    EXPECT(cheap(c, 0, json_pack("{ss}", "worker", "none")));
 }
 
 static void few_beside_timers(struct contract *c) {
     EXPECT(make(c, MANY, &(struct job){.handler = "many", .due = NOW + 1000}));
     EXPECT(make(c, 3, &(struct job){.handler = "few"}));
     EXPECT(cheap(c, 3, json_pack("{ss}", "handler", "few")));
+    EXPECT(cheap(c, 3, json_pack("{ssss}", "handler", "few", "state", "ready")));
     EXPECT(make(c, 1, &(struct job){.handler = "few", .due = NOW + 1000}));
     EXPECT(ask(c, json_pack("{ss}", "handler", "few"), &(int64_t){0}) == 4);
+    EXPECT(cheap(c, 3, json_pack("{ssss}", "handler", "few", "state", "ready")));
 }
 
 /* Some among many of another state, before them and behind. */

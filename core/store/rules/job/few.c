@@ -92,7 +92,30 @@ static bool add_ready(struct store *store, struct query *query, struct error *er
                   error);
 }
 
-/* ---- by handler or definition ---- */
+/* ---- by what streams have ---- */
+
+/* That a row `x` is of some streams. */
+static const struct filter of_streams[] = {
+    {"handler", NULL, NULL, filter_texts, IN_STREAM("x") "d.name", ")"},
+    {"definition", NULL, NULL, filter_definition, IN_STREAM("x"), ")"},
+    {"topic", NULL, NULL, filter_texts, OF_TOPIC("x"), ")"},
+    {"category", NULL, NULL, filter_texts, OF_CATEGORY("x"), ")"},
+    {"deployment", NULL, NULL, filter_numbers, OF_DEPLOYMENT("x"), ")"},
+    {0}};
+
+/* The first that is wanted; NULL: none is, or others say more. */
+static const struct filter *stream_filter(const json_t *wanted) {
+    const struct filter *filter = of_streams;
+    while (filter->name && !json_object_get(wanted, filter->name))
+        filter++;
+    const bool more = json_object_get(wanted, "id") || json_object_get(wanted, "batch");
+    return filter->name && !more ? filter : NULL;
+}
+
+static bool add_of(struct query *query, const struct filter *of, const json_t *wanted,
+                   struct error *error) {
+    return of->add(query, of, json_object_get(wanted, of->name), error);
+}
 
 static json_t *read_number(struct store *store, struct row *row, struct error *error) {
     (void)store;
@@ -100,24 +123,13 @@ static json_t *read_number(struct store *store, struct row *row, struct error *e
     return json_integer(row_int(row, 0));
 }
 
-/* That a row `x` is of one of these handlers or definitions. */
-static bool add_of(struct query *query, const json_t *wanted, struct error *error) {
-    static const struct filter by_handler = {
-        "handler", NULL, NULL, filter_texts, IN_STREAM("x") "d.name", ")"};
-    static const struct filter by_definition = {"definition",      NULL,           NULL,
-                                                filter_definition, IN_STREAM("x"), ")"};
-    const json_t *handler = json_object_get(wanted, "handler");
-    return handler ? filter_texts(query, &by_handler, handler, error)
-                   : filter_definition(query, &by_definition, json_object_get(wanted, "definition"),
-                                       error);
-}
-
-static enum answer are_few(struct store *store, const json_t *wanted, struct error *error) {
+static enum answer are_few(struct store *store, const struct filter *of, const json_t *wanted,
+                           struct error *error) {
     struct query query = {.engine = store->engine};
     json_t *count = NULL;
     query_add(&query, "SELECT CASE WHEN coalesce(sum(x.ready+x.timer+x.parked), 0)+" COUNT_OF(
                           DEAD) "<=" FEW " THEN 1 ELSE 0 END FROM occupancy x WHERE ");
-    if (add_of(&query, wanted, error))
+    if (add_of(&query, of, wanted, error))
         count = query_rows(&query, store, "the number of jobs", read_number, error);
     query_clear(&query);
     if (!count)
@@ -138,45 +150,50 @@ static const struct place {
               {NULL, DEAD " AND "},
               {NULL, SUSPENDED " AND "}};
 
-static bool add_place(struct query *query, const struct place *place, const json_t *wanted,
-                      struct error *error) {
+static bool add_place(struct query *query, const struct place *place, const struct filter *of,
+                      const json_t *wanted, struct error *error) {
     bool done = true;
     query_add(query, "SELECT x.id FROM ");
     if (place->counted) {
         query_add(query, "(SELECT 1 AS one WHERE EXISTS(SELECT 1 FROM occupancy x WHERE ");
         query_add(query, place->counted);
-        done = add_of(query, wanted, error);
+        done = add_of(query, of, wanted, error);
         query_add(query, ")) AS w CROSS JOIN ");
     }
     query_add(query, place->rows);
-    return done && add_of(query, wanted, error);
+    return done && add_of(query, of, wanted, error);
 }
 
-static bool add_handlers(struct store *store, struct query *query, const json_t *wanted,
-                         struct error *error) {
-    const enum answer few = are_few(store, wanted, error);
-    bool done = few != FAILED;
-    for (size_t i = 0; done && few == YES && i < sizeof places / sizeof *places; i++) {
+/* YES: they are few, and the question is narrowed. */
+static enum answer add_streams(struct store *store, struct query *query, const json_t *wanted,
+                               struct error *error) {
+    const struct filter *of = stream_filter(wanted);
+    const enum answer few = of ? are_few(store, of, wanted, error) : NO;
+    bool done = few == YES;
+    for (size_t i = 0; done && i < sizeof places / sizeof *places; i++) {
         query_add(query, i ? " UNION ALL " : " AND j.id IN (");
-        done = add_place(query, &places[i], wanted, error);
+        done = add_place(query, &places[i], of, wanted, error);
     }
     query_add(query, few == YES ? ")" : "");
-    return done;
+    return few == YES && !done ? FAILED : few;
+}
+
+static bool wants_locked(const json_t *wanted) {
+    return wants_state(wanted, "locked") || json_is_true(json_object_get(wanted, "locked")) ||
+           json_object_get(wanted, "owner") || json_object_get(wanted, "worker");
 }
 
 bool jobs_few(struct store *store, struct query *query, const json_t *wanted, struct error *error) {
-    const bool named = json_object_get(wanted, "handler") || json_object_get(wanted, "definition");
+    if (wants_locked(wanted))
+        return add_locked(query);
+    const enum answer few = add_streams(store, query, wanted, error);
+    if (few != NO)
+        return few == YES;
     if (wants_suspended(wanted))
         return add_suspended(store, query, error);
-    if (wants_state(wanted, "locked") || json_is_true(json_object_get(wanted, "locked")))
-        return add_locked(query);
     if (wants_state(wanted, "waiting"))
         return add_waiting(store, query, error);
     if (wants_state(wanted, "scheduled"))
         return add_scheduled(store, query, error);
-    if (wants_state(wanted, "ready") && !named)
-        return add_ready(store, query, error);
-    if (!named || json_object_get(wanted, "id") || json_object_get(wanted, "batch"))
-        return true;
-    return add_handlers(store, query, wanted, error);
+    return !wants_state(wanted, "ready") || add_ready(store, query, error);
 }
