@@ -57,7 +57,6 @@ static void few_beside_timers(struct contract *c) {
     EXPECT(cheap(c, 3, json_pack("{ssss}", "handler", "few", "state", "ready")));
     EXPECT(make(c, 1, &(struct job){.handler = "few", .due = NOW + 1000}));
     EXPECT(ask(c, json_pack("{ss}", "handler", "few"), &(int64_t){0}) == 4);
-    EXPECT(cheap(c, 3, json_pack("{ssss}", "handler", "few", "state", "ready")));
 }
 
 /* Some among many of another state, before them and behind. */
