@@ -54,8 +54,9 @@ describe("a unique job", function()
     local how = { unique = "t", on_conflict = "replace", tenant = "a" }
     local id = assert(engine:enqueue("sync", { n = 1 }, how))
     assert.same({ id, "replaced" }, { engine:enqueue("sync", { n = 2 }, how) })
-    for _, case in ipairs { { "replace", "b" }, { "replace" }, { "keep", "b" }, { "refuse", "b" } } do
-      how.on_conflict, how.tenant = table.unpack(case)
+    local others = { { "replace", "b" }, { "replace" }, { "keep", "b" }, { "refuse", "b" } }
+    for _, other in ipairs(others) do
+      how.on_conflict, how.tenant = table.unpack(other)
       local none, message, code = engine:enqueue("sync", { n = 3 }, how)
       assert.same({ nil, "conflict" }, { none, code })
       assert.matches("is held by a job of another tenant", message, 1, true)
