@@ -454,6 +454,15 @@ describe("the house", function()
     end))
   end)
 
+  it("reads a header once", function()
+    local offenders = {}
+    for _, path in ipairs(source.files("core", "%.h$")) do
+      local first = source.c_code(path):match("^%s*([^\n]*)")
+      offenders[#offenders + 1] = first ~= "#pragma once" and path or nil
+    end
+    assert.equal("", list(offenders))
+  end)
+
   it("declares what a file shares in a header of the same layer", function()
     local headers, offenders = {}, {}
     local ops = source.c_code("core/store/ops.h")

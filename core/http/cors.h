@@ -1,7 +1,6 @@
 /* cors.h - pages of other origins that may ask (the setting cors_origins; fetch.spec.whatwg.org):
  * they show a token of their own, and never a cookie. Pure. */
-#ifndef MOONSHIFT_HTTP_CORS_H
-#define MOONSHIFT_HTTP_CORS_H
+#pragma once
 
 #include "http/wire/exchange.h"
 
@@ -10,5 +9,3 @@ void cors_admit(struct exchange *exchange, const json_t *origins);
 
 /* True if it was a browser's question what such a page may ask, which is answered. */
 bool cors_answer(struct exchange *exchange);
-
-#endif

@@ -1,7 +1,6 @@
 /* crew.h - threads that work on requests, each with an engine of its own: the clerk, the readers,
  * the walkers. */
-#ifndef MOONSHIFT_HTTP_CREW_H
-#define MOONSHIFT_HTTP_CREW_H
+#pragma once
 
 #include "engine/engine.h"
 #include "http/wire/exchange.h"
@@ -40,5 +39,3 @@ void crew_renew(struct crew *crew);
 
 /* Ends the threads once nothing is asked any more, closes the engines. NULL is fine. */
 void crew_free(struct crew *crew);
-
-#endif

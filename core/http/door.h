@@ -2,8 +2,7 @@
  * answers. It knows no store and no Lua.
  *
  * Requests leave it through `asked`, and come back through door_answer. */
-#ifndef MOONSHIFT_HTTP_DOOR_H
-#define MOONSHIFT_HTTP_DOOR_H
+#pragma once
 
 #include "http/api/request_metrics.h"
 #include "http/wire/exchange.h"
@@ -44,5 +43,3 @@ void door_stop(struct door *door);
 /* Any thread: begins that, and does not wait for it. */
 void door_close(struct door *door);
 void door_free(struct door *door); /* stopped; NULL is fine */
-
-#endif

@@ -3,8 +3,7 @@
  * One thread asks the store once for all of them; while there is none, nothing is asked and the
  * store is not open. One that goes on behind an event of earlier days is asked for alone until it
  * has come as far as the others. */
-#ifndef MOONSHIFT_HTTP_EVENTS_H
-#define MOONSHIFT_HTTP_EVENTS_H
+#pragma once
 
 #include "http/api/subscriber.h"
 #include "http/door.h"
@@ -24,5 +23,3 @@ struct events *events_new(const struct events_options *options);
 void events_add(struct events *events, struct door *door, struct subscriber *subscriber);
 /* Ends the streams. The door is there; NULL is fine. */
 void events_free(struct events *events);
-
-#endif

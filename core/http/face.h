@@ -3,8 +3,7 @@
  * One thread has the sockets (door.h). Others answer, each with an engine of its own: the clerk
  * writes, readers ask, walkers have the folder loaded. Requests and answers are all that the door
  * and they share. */
-#ifndef MOONSHIFT_HTTP_FACE_H
-#define MOONSHIFT_HTTP_FACE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "run/durations.h"
@@ -50,5 +49,3 @@ void face_close(struct face *face);
 /* Stops: no connection is taken any more, what is parked is answered as if nothing had come, what
  * is worked on is answered, and then the connections end. Frees it; NULL is fine. */
 void face_free(struct face *face);
-
-#endif

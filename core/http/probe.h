@@ -1,7 +1,6 @@
 /* probe.h - /health/live and /health/ready, for those who start and watch the program. They need no
  * token and tell no details. */
-#ifndef MOONSHIFT_HTTP_PROBE_H
-#define MOONSHIFT_HTTP_PROBE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "http/wire/exchange.h"
@@ -18,5 +17,3 @@ enum probe probe_of(const struct exchange *exchange);
 void probe_live(struct exchange *exchange);
 /* Answers with {"status":"ready"}, or 503 with the reason. `engine`: NULL: `error` says why. */
 void probe_ready(struct exchange *exchange, struct engine *engine, const struct error *error);
-
-#endif

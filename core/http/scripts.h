@@ -1,7 +1,6 @@
 /* scripts.h - the script folder as the threads of a face have it. It is read and checked in a
  * thread of its own, so that no request waits while files are evaluated. */
-#ifndef MOONSHIFT_HTTP_SCRIPTS_H
-#define MOONSHIFT_HTTP_SCRIPTS_H
+#pragma once
 
 #include "engine/generation.h"
 
@@ -37,5 +36,3 @@ bool scripts_reload(struct scripts *scripts);
 /* Reads no more, and waits for nothing that is read now. NULL is fine, here and below. */
 void scripts_end(struct scripts *scripts);
 void scripts_free(struct scripts *scripts);
-
-#endif

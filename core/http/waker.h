@@ -3,8 +3,7 @@
  * One thread looks at the store, with an engine of its own. It begins with the first fetch that
  * waits. Between looks it waits to be told by the store: by any program that makes work of these
  * topics. Dates that need nobody, as those of timers and of locks, are in what it sees. */
-#ifndef MOONSHIFT_HTTP_WAKER_H
-#define MOONSHIFT_HTTP_WAKER_H
+#pragma once
 
 #include "engine/engine.h"
 #include "http/door.h"
@@ -25,5 +24,3 @@ void waker_leave(struct waker *waker, const json_t *topics);
 
 /* Ends it. The door is there; NULL is fine. */
 void waker_free(struct waker *waker);
-
-#endif

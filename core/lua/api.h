@@ -1,8 +1,7 @@
 /* api.h - Lua calls C: the objects that `require "moonshift"` is made of. One file per type, static
  * functions, one luaL_Reg table at the bottom. Expected failure returns nil, message, code; misuse
  * raises. */
-#ifndef MOONSHIFT_LUA_API_H
-#define MOONSHIFT_LUA_API_H
+#pragma once
 
 #include "base/error.h"
 #include <lua.h>
@@ -15,5 +14,3 @@ int luaopen_moonshift_back_off(lua_State *L);
 
 /* Pushes nil, message, code; returns 3. */
 int api_fail(lua_State *L, const struct error *error);
-
-#endif

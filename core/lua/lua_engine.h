@@ -1,6 +1,5 @@
 /* lua_engine.h - the engine as a Lua object; shared by the files lua_*.c. */
-#ifndef MOONSHIFT_LUA_LUA_ENGINE_H
-#define MOONSHIFT_LUA_LUA_ENGINE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "lua/api.h"
@@ -58,5 +57,3 @@ json_t *api_object(lua_State *L, int index, const char *what, struct error *erro
 
 /* The clock at `index`; NULL if there is none. Raises for anything else. */
 struct clock *lua_clock_opt(lua_State *L, int index);
-
-#endif

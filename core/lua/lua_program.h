@@ -1,7 +1,6 @@
 /* lua_program.h - a Lua program inside this one that has `require "moonshift"`, with the standard
  * libraries and no limits. */
-#ifndef MOONSHIFT_LUA_LUA_PROGRAM_H
-#define MOONSHIFT_LUA_LUA_PROGRAM_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -18,5 +17,3 @@ struct lua_program {
 /* Runs it to its end. The third argument is a function: microseconds, monotonic. Its result as a
  * new reference; NULL: what it raised. */
 json_t *lua_program_run(const struct lua_program *program, struct error *error);
-
-#endif

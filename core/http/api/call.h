@@ -1,6 +1,5 @@
 /* call.h - one request while it is worked on: what it names, asks and brings. */
-#ifndef MOONSHIFT_HTTP_API_CALL_H
-#define MOONSHIFT_HTTP_API_CALL_H
+#pragma once
 
 #include "http/api/route.h"
 #include "http/api/service.h"
@@ -41,5 +40,3 @@ bool call_wait(const json_t *value, time_ms *wait, struct error *error);
  * which are missing. */
 bool members_check(const json_t *object, const struct member *members, const char *what,
                    struct error *error);
-
-#endif

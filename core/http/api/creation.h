@@ -3,8 +3,7 @@
  * A creation goes from thread to thread with its exchange. The clerk reads it, or a walker if it is
  * large. A walker completes it where a script is to be asked. The clerk writes all that are
  * complete in one transaction. More jobs than it takes are a walker's. */
-#ifndef MOONSHIFT_HTTP_API_CREATION_H
-#define MOONSHIFT_HTTP_API_CREATION_H
+#pragma once
 
 #include "engine/create_list.h"
 #include "http/api/route.h"
@@ -35,5 +34,3 @@ void creation_go_on(struct engine *engine, struct exchange *exchange);
 void creations_write(struct create_list *room, struct engine *engine, struct exchange *list);
 /* Answers it with an error. */
 void creation_give_up(struct exchange *exchange, const struct error *error);
-
-#endif

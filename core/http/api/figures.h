@@ -1,7 +1,6 @@
 /* figures.h - what /metrics answers: the figures of the store, asked for once a second at most, and
  * those of this program. Any thread. */
-#ifndef MOONSHIFT_HTTP_API_FIGURES_H
-#define MOONSHIFT_HTTP_API_FIGURES_H
+#pragma once
 
 #include "engine/engine.h"
 #include "http/api/openmetrics.h"
@@ -15,5 +14,3 @@ void figures_free(struct figures *figures); /* NULL is fine */
 /* Appends all of them; the engine is asked if what is known of the store is old. */
 bool figures_write(struct figures *figures, struct engine *engine, struct text *out,
                    enum metrics_form form, struct error *error);
-
-#endif

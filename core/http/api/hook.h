@@ -1,6 +1,5 @@
 /* hook.h - /hooks/NAME: requests that a route of the folder answers (rules §25). */
-#ifndef MOONSHIFT_HTTP_API_HOOK_H
-#define MOONSHIFT_HTTP_API_HOOK_H
+#pragma once
 
 #include "http/api/route.h"
 
@@ -8,5 +7,3 @@
 bool hook_is_open(struct engine *engine, const struct exchange *exchange);
 
 route_run answer_hook;
-
-#endif

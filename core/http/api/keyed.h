@@ -1,7 +1,6 @@
 /* keyed.h - requests under an Idempotency-Key: asked for again, each has its first answer. The
  * answer is kept in the transaction that does what is asked for (engine/intake.h). */
-#ifndef MOONSHIFT_HTTP_API_KEYED_H
-#define MOONSHIFT_HTTP_API_KEYED_H
+#pragma once
 
 #include "engine/intake.h"
 #include "http/api/call.h"
@@ -22,5 +21,3 @@ typedef bool call_tell(struct call *call, const void *result, struct error *erro
 void keyed_tells(struct call *call, call_tell *tell, const void *result);
 /* Behind it: tells, unless that was done under the key. */
 bool keyed_tell(struct call *call, struct error *error);
-
-#endif

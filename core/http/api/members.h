@@ -1,7 +1,6 @@
 /* members.h - the parameters, the bodies and the answers that routes have (routes.c): names, types,
  * and a sentence for each. Each list ends with a member without a name. */
-#ifndef MOONSHIFT_HTTP_API_MEMBERS_H
-#define MOONSHIFT_HTTP_API_MEMBERS_H
+#pragma once
 
 #include "http/api/route.h"
 
@@ -18,5 +17,3 @@ extern const struct member all_members[], job_members[], events_members[], dates
 extern const struct member created_told[], verb_told[], order_told[], count_told[], stack_told[],
     fetch_told[], settle_told[], verdict_told[], execution_told[], batch_told[], token_told[],
     revoked_told[];
-
-#endif

@@ -1,6 +1,5 @@
 /* openapi.h - the table of routes as OpenAPI 3.1 describes an API. */
-#ifndef MOONSHIFT_HTTP_API_OPENAPI_H
-#define MOONSHIFT_HTTP_API_OPENAPI_H
+#pragma once
 
 #include "http/api/route.h"
 #include <jansson.h>
@@ -8,5 +7,3 @@
 /* The whole description, the caller's; NULL: no memory. */
 json_t *openapi_describe(void);
 route_run openapi_answer;
-
-#endif

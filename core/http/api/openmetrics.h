@@ -1,7 +1,6 @@
 /* openmetrics.h - figures as Prometheus and others read them (OpenMetrics 1.0, or Prometheus' text
  * format 0.0.4). */
-#ifndef MOONSHIFT_HTTP_API_OPENMETRICS_H
-#define MOONSHIFT_HTTP_API_OPENMETRICS_H
+#pragma once
 
 #include "base/text.h"
 #include "http/api/request_metrics.h"
@@ -26,5 +25,3 @@ struct metrics_source {
  * most runs have their names, the rest together is "other"; and the same of topics. */
 void openmetrics_write(struct text *out, const struct metrics_source *source,
                        enum metrics_form form);
-
-#endif

@@ -1,6 +1,5 @@
 /* page.h - which rows of a list are asked for, and where the next ones are. */
-#ifndef MOONSHIFT_HTTP_API_PAGE_H
-#define MOONSHIFT_HTTP_API_PAGE_H
+#pragma once
 
 #include "http/api/call.h"
 
@@ -24,5 +23,3 @@ bool page_read(struct page *page, const struct call *call, enum ask_kind kind,
 json_t *page_answer(const struct page *page, const struct call *call, json_t *answer,
                     struct error *error);
 void page_clear(struct page *page);
-
-#endif

@@ -1,6 +1,5 @@
 /* questions.h - what GET answers: each is a route_run (route.h). */
-#ifndef MOONSHIFT_HTTP_API_QUESTIONS_H
-#define MOONSHIFT_HTTP_API_QUESTIONS_H
+#pragma once
 
 #include "http/api/route.h"
 
@@ -16,5 +15,3 @@ route_run answer_dates;     /* the next ones of a schedule */
 route_run answer_settings;
 route_run answer_metrics; /* of the store, for Prometheus and its like */
 route_run answer_picture; /* of a process or an instance, see engine_picture */
-
-#endif

@@ -2,8 +2,7 @@
  * their answers took, and which fetches wait now (docs/monitoring.md).
  *
  * The door's thread counts; any thread reads meanwhile. */
-#ifndef MOONSHIFT_HTTP_API_REQUEST_METRICS_H
-#define MOONSHIFT_HTTP_API_REQUEST_METRICS_H
+#pragma once
 
 #include "base/histogram.h"
 #include "http/wire/exchange.h"
@@ -39,5 +38,3 @@ const struct route_requests *request_metrics_route(const struct request_metrics 
                                                    size_t at);
 /* { topic = fetches that wait }: a new reference. NULL: no memory. */
 json_t *request_metrics_waiting(struct request_metrics *metrics);
-
-#endif

@@ -4,8 +4,7 @@
  * A path may have one part in braces that names a thing: {id} is a whole number from 1, {name} one
  * or more parts, since names such as topic/ocr have slashes. {verb} at its end is any verb of the
  * route's target: those are read from the table of job/command.c. */
-#ifndef MOONSHIFT_HTTP_API_ROUTE_H
-#define MOONSHIFT_HTTP_API_ROUTE_H
+#pragma once
 
 #include "http/api/service.h"
 #include "job/ask.h"
@@ -86,5 +85,3 @@ bool route_filter(const struct route *route, size_t at, struct member *parameter
                   const char **filter, const char **form);
 /* The same of the parameters that every list has. */
 extern const struct member page_members[];
-
-#endif

@@ -3,8 +3,7 @@
  * A service belongs to one thread. The face has several: the clerk's writes and has no Lua, those
  * of readers only ask, those of walkers, settlers and runners have the folder loaded. What takes
  * long is none of those for whom others wait. */
-#ifndef MOONSHIFT_HTTP_API_SERVICE_H
-#define MOONSHIFT_HTTP_API_SERVICE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "http/api/figures.h"
@@ -29,5 +28,3 @@ enum worker_kind service_worker(struct exchange *exchange);
  * then are those of the store alone. The answer is filled in any case. */
 void service_answer(struct engine *engine, const struct caller *caller, struct figures *figures,
                     struct exchange *exchange);
-
-#endif

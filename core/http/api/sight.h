@@ -1,7 +1,6 @@
 /* sight.h - what a caller sees: of all tenants and handlers, or of some; with payloads, or without
  * (docs/security.md). What is out of sight is not there. */
-#ifndef MOONSHIFT_HTTP_API_SIGHT_H
-#define MOONSHIFT_HTTP_API_SIGHT_H
+#pragma once
 
 #include "http/api/call.h"
 
@@ -24,5 +23,3 @@ void sight_hide(const struct call *call, json_t *answer);
 bool sight_job(const struct call *call, int64_t id, struct error *error);
 bool sight_instance(const struct call *call, int64_t id, struct error *error);
 bool sight_task(const struct call *call, int64_t id, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* subscriber.h - who reads events over HTTP (GET /v1/events): what it wants, what it may see, and
  * how far it was told. It belongs to one thread at a time. */
-#ifndef MOONSHIFT_HTTP_API_SUBSCRIBER_H
-#define MOONSHIFT_HTTP_API_SUBSCRIBER_H
+#pragma once
 
 #include "http/api/call.h"
 #include "http/wire/stream.h"
@@ -32,5 +31,3 @@ bool subscriber_sees_all(const struct subscriber *subscriber);
 void subscriber_free(struct subscriber *subscriber); /* ends its stream; NULL is fine */
 
 #define SUBSCRIBER_STATS "stats" /* the kind that is no event of the store */
-
-#endif

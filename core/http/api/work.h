@@ -1,6 +1,5 @@
 /* work.h - work for programs elsewhere over HTTP: each is a route_run (route.h). */
-#ifndef MOONSHIFT_HTTP_API_WORK_H
-#define MOONSHIFT_HTTP_API_WORK_H
+#pragma once
 
 #include "http/api/route.h"
 
@@ -20,5 +19,3 @@ void work_walk(struct engine *engine, struct exchange *list);
 void work_write(struct engine *engine, struct exchange *list);
 /* Answers it with an error. */
 void work_give_up(struct exchange *exchange, const struct error *error);
-
-#endif

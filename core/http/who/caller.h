@@ -1,6 +1,5 @@
 /* caller.h - who asks over HTTP, and what that one may (docs/security.md). */
-#ifndef MOONSHIFT_HTTP_WHO_CALLER_H
-#define MOONSHIFT_HTTP_WHO_CALLER_H
+#pragma once
 
 #include "job/caller/scope.h"
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool caller_may(const struct caller *caller, unsigned scopes);
 /* True if what is of this handler, or of this tenant, is in sight; NULL: of none. */
 bool caller_sees_handler(const struct caller *caller, const char *handler);
 bool caller_sees_tenant(const struct caller *caller, const char *tenant);
-
-#endif

@@ -4,8 +4,7 @@
  * refused for those that its address has shown.
  *
  * Any thread may ask. Tokens never reach a log or an answer. */
-#ifndef MOONSHIFT_HTTP_WHO_CALLERS_H
-#define MOONSHIFT_HTTP_WHO_CALLERS_H
+#pragma once
 
 #include "engine/engine.h"
 #include "http/who/caller.h"
@@ -45,5 +44,3 @@ enum caller_verdict callers_find(struct callers *callers, struct engine *engine,
 bool callers_are_due(struct callers *callers);
 /* Writes when tokens were used, of each once a minute at most. By a thread whose engine writes. */
 bool callers_write_used(struct callers *callers, struct engine *engine, struct error *error);
-
-#endif

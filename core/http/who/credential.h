@@ -1,7 +1,6 @@
 /* credential.h - the token in a header `Authorization` (RFC 6750, 7617): of Bearer, or as the
  * password of Basic. Pure. */
-#ifndef MOONSHIFT_HTTP_WHO_CREDENTIAL_H
-#define MOONSHIFT_HTTP_WHO_CREDENTIAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
 /* Writes the token into `token` (CREDENTIAL_SIZE bytes). False: there is none that can be one;
  * NULL: no header. */
 bool credential_read(const char *header, char *token);
-
-#endif

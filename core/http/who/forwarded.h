@@ -1,7 +1,6 @@
 /* forwarded.h - users whom a proxy names: `X-Forwarded-User` and `X-Forwarded-Groups`, from the
  * peers of the setting trust_proxy and from nobody else (docs/server.md). Pure. */
-#ifndef MOONSHIFT_HTTP_WHO_FORWARDED_H
-#define MOONSHIFT_HTTP_WHO_FORWARDED_H
+#pragma once
 
 #include "http/who/caller.h"
 #include "http/wire/exchange.h"
@@ -21,5 +20,3 @@ enum forwarded {
 /* Whom a proxy names, which forwarded_wrong has not refused. */
 enum forwarded forwarded_find(const struct exchange *exchange, const struct settings *settings,
                               struct caller *caller);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * They are in memory alone and end with the program, after twelve hours, or with their token. A key
  * that the program prints on a terminal opens one session, within ten minutes. Any thread. */
-#ifndef MOONSHIFT_HTTP_WHO_SESSIONS_H
-#define MOONSHIFT_HTTP_WHO_SESSIONS_H
+#pragma once
 
 #include "http/who/credential.h"
 #include <stddef.h>
@@ -35,5 +34,3 @@ void sessions_close(struct sessions *sessions, const char *header);
 bool sessions_key(struct sessions *sessions, char key[SESSION_SIZE]);
 /* True once: the key counts. */
 bool sessions_redeem(struct sessions *sessions, const char *key);
-
-#endif

@@ -3,8 +3,7 @@
  *   POST    with a token, or with { key } of a terminal: opens a session
  *   GET     says who asks: { who, scopes, tenant, handlers }
  *   DELETE  ends the session */
-#ifndef MOONSHIFT_HTTP_WHO_SIGN_IN_H
-#define MOONSHIFT_HTTP_WHO_SIGN_IN_H
+#pragma once
 
 #include "http/who/callers.h"
 
@@ -17,5 +16,3 @@ bool sign_in_by_key(struct callers *callers, struct exchange *exchange);
 /* Answers any other one, whose caller is known. */
 void sign_in_answer(struct callers *callers, const struct caller *caller,
                     struct exchange *exchange);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It belongs to the thread of its reactor. Deadlines count from the first byte of what is awaited,
  * so a byte now and then does not keep a connection. */
-#ifndef MOONSHIFT_HTTP_WIRE_CONNECTION_H
-#define MOONSHIFT_HTTP_WIRE_CONNECTION_H
+#pragma once
 
 #include "base/reactor.h"
 #include "http/wire/exchange.h"
@@ -66,5 +65,3 @@ const struct socket_peer *connection_peer(const struct connection *connection);
 struct connection **connection_next(struct connection *connection);
 /* The connection of an exchange that was asked. */
 struct connection *connection_of(const struct exchange *exchange);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * It belongs to one thread at a time: to the door, which has read it and checked its form; then to
  * who works on it; then to the door again, which writes the answer. Its texts are valid UTF-8. */
-#ifndef MOONSHIFT_HTTP_WIRE_EXCHANGE_H
-#define MOONSHIFT_HTTP_WIRE_EXCHANGE_H
+#pragma once
 
 #include "base/clock.h"
 #include <jansson.h>
@@ -90,5 +89,3 @@ const char *exchange_header(const struct exchange *exchange, const char *name);
 bool exchange_gone(const struct exchange *exchange);
 /* The first value of a parameter; NULL: it did not come. */
 const char *exchange_parameter(const struct exchange *exchange, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * It is stricter than the RFC: whatever two readers could understand in two ways is refused, and
  * so is every encoding of a body but its length. docs/server.md lists what is refused. */
-#ifndef MOONSHIFT_HTTP_WIRE_HEAD_H
-#define MOONSHIFT_HTTP_WIRE_HEAD_H
+#pragma once
 
 #include "http/wire/exchange.h"
 
@@ -42,5 +41,3 @@ struct head {
 /* Takes a whole head apart. Its bytes are changed: the texts of `head` are in them. HEAD_WHOLE, or
  * the status that refuses it. */
 int head_read(struct head *head, char *bytes, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* listener.h - a socket that takes connections: "127.0.0.1:8080", "[::1]:8080", "unix:PATH", or one
  * that systemd hands over. */
-#ifndef MOONSHIFT_HTTP_WIRE_LISTENER_H
-#define MOONSHIFT_HTTP_WIRE_LISTENER_H
+#pragma once
 
 #include "base/error.h"
 #include "http/wire/exchange.h"
@@ -32,5 +31,3 @@ int listener_accept(const struct listener *listener, struct socket_peer *peer);
 int listener_handed_over(void);
 /* They are taken: later faces and programs that handlers begin get none of them. */
 void listener_hand_on_none(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* reply.h - how an answer looks on the wire (RFC 9112), and problems as JSON (RFC 9457). */
-#ifndef MOONSHIFT_HTTP_WIRE_REPLY_H
-#define MOONSHIFT_HTTP_WIRE_REPLY_H
+#pragma once
 
 #include "base/text.h"
 #include "http/wire/exchange.h"
@@ -20,5 +19,3 @@ void reply_problem(struct exchange *exchange, int status, const char *detail);
 void reply_head(struct text *out, const struct exchange *exchange, bool closes, time_ms now);
 /* True if the content follows the head. */
 bool reply_has_content(const struct exchange *exchange);
-
-#endif

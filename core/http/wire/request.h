@@ -1,6 +1,5 @@
 /* request.h - a request in memory: an exchange and the bytes that its texts are in. */
-#ifndef MOONSHIFT_HTTP_WIRE_REQUEST_H
-#define MOONSHIFT_HTTP_WIRE_REQUEST_H
+#pragma once
 
 #include "base/text.h"
 #include "http/wire/head.h"
@@ -27,5 +26,3 @@ static inline struct request *request_of(struct exchange *exchange) {
 
 /* Its body has come: the exchange points to it. */
 void request_complete(struct request *request);
-
-#endif

@@ -1,7 +1,6 @@
 /* socket_address.h - where the network face listens, and is asked: "127.0.0.1:8080", "[::1]:8080",
  * "unix:PATH". */
-#ifndef MOONSHIFT_HTTP_WIRE_SOCKET_ADDRESS_H
-#define MOONSHIFT_HTTP_WIRE_SOCKET_ADDRESS_H
+#pragma once
 
 #include "base/error.h"
 #include <netinet/in.h>
@@ -24,5 +23,3 @@ bool socket_address_read(const char *text, union socket_address *address, sockle
 bool socket_address_is_near(const union socket_address *address);
 /* Writes the host without its port; "" for a path. */
 void socket_address_host(const union socket_address *address, char *out, size_t room);
-
-#endif

@@ -2,8 +2,7 @@
  * sends it. A reader that is slow is told of a gap instead of what it has missed.
  *
  * It has two ends. Each is given up once, and the last one frees it. */
-#ifndef MOONSHIFT_HTTP_WIRE_STREAM_H
-#define MOONSHIFT_HTTP_WIRE_STREAM_H
+#pragma once
 
 #include "base/text.h"
 #include <stdbool.h>
@@ -32,5 +31,3 @@ void stream_end(struct stream *stream);
 bool stream_take(struct stream *stream, struct text *out, bool *ended);
 /* Gives up the end; NULL is fine. */
 void stream_leave(struct stream *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* target.h - what a request asks for: its path and query, decoded once (RFC 3986). */
-#ifndef MOONSHIFT_HTTP_WIRE_TARGET_H
-#define MOONSHIFT_HTTP_WIRE_TARGET_H
+#pragma once
 
 #include "http/wire/exchange.h"
 
@@ -11,5 +10,3 @@ int target_read(struct exchange *exchange, char *path, char *query, const char *
 
 /* How many parameters of a query are read at most. NULL: none. */
 size_t target_parameters(const char *query);
-
-#endif
