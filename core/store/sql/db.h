@@ -160,6 +160,12 @@ static inline void row_done(struct row *row) {
     row->driver->done(row);
 }
 
+/* The same where what is read fails: false. */
+static inline bool row_stop(struct row *row) {
+    row_done(row);
+    return false;
+}
+
 static inline enum row_type row_type(struct row *row, int column) {
     return row->driver->type(row, column);
 }

@@ -104,10 +104,8 @@ static bool uncount(struct store *store, int64_t from, int64_t to, struct error 
                                 "ii", from, to);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
-        if (!backlog_move(store, row_int(rows, 0), row_int(rows, 1), -row_int32(rows, 2), error)) {
-            row_done(rows);
-            return false;
-        }
+        if (!backlog_move(store, row_int(rows, 0), row_int(rows, 1), -row_int32(rows, 2), error))
+            return row_stop(rows);
     return step == NO;
 }
 

@@ -158,10 +158,8 @@ static bool executor_list_read(struct executor_list *executors, struct store *st
         "nt", (int)all, store_boot(store));
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
-        if (!executor_list_add(executors, store, rows, now)) {
-            row_done(rows);
-            return db_no_memory(&store->db, error);
-        }
+        if (!executor_list_add(executors, store, rows, now))
+            return row_stop(rows) || db_no_memory(&store->db, error);
     return step == NO;
 }
 

@@ -154,10 +154,8 @@ static bool catalog_read(struct catalog *catalog, struct db *db, struct row *row
                          bool (*read)(struct catalog *, struct row *), struct error *error) {
     enum answer step = NO;
     while ((step = db_step(db, rows, error)) == YES)
-        if (!read(catalog, rows)) {
-            row_done(rows);
-            return db_no_memory(db, error);
-        }
+        if (!read(catalog, rows))
+            return row_stop(rows) || db_no_memory(db, error);
     return step == NO;
 }
 

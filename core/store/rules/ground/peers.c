@@ -82,10 +82,8 @@ bool peers_refresh(struct store *store, struct error *error) {
                  "it", store->self.id, store_boot(store));
     enum answer step = rows && self_refresh(store, error) ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
-        if (!peers_add(&store->peers, rows)) {
-            row_done(rows);
-            return db_no_memory(&store->db, error);
-        }
+        if (!peers_add(&store->peers, rows))
+            return row_stop(rows) || db_no_memory(&store->db, error);
     if (step == NO)
         store->peers.version = store->meta.executors;
     return step == NO;

@@ -10,10 +10,8 @@ bool serves_registered(struct serves *serves, struct store *store, struct error 
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES) {
         int64_t *list = realloc(serves->deployments, (serves->count + 1) * sizeof *list);
-        if (!list) {
-            row_done(rows);
-            return db_no_memory(&store->db, error);
-        }
+        if (!list)
+            return row_stop(rows) || db_no_memory(&store->db, error);
         serves->deployments = list;
         list[serves->count++] = row_int(rows, 0);
     }

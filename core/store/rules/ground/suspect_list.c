@@ -24,10 +24,8 @@ bool suspects_refresh(struct store *store, struct error *error) {
     suspects_clear(suspects);
     struct row *rows = db_query(&store->db, error, "SELECT job FROM suspect ORDER BY job", "");
     while ((step = db_step(&store->db, rows, error)) == YES)
-        if (!add_one(suspects, row_int(rows, 0))) {
-            row_done(rows);
-            return db_no_memory(&store->db, error);
-        }
+        if (!add_one(suspects, row_int(rows, 0)))
+            return row_stop(rows) || db_no_memory(&store->db, error);
     if (step == NO)
         suspects->version = store->meta.executors;
     return step == NO;

@@ -280,10 +280,8 @@ static bool cursor_rows(struct store *store, struct cursor *cursor, struct row *
                         enum page_rows rows, struct error *error) {
     enum answer step = row ? YES : FAILED;
     while (step == YES && (step = db_step(&store->db, row, error)) == YES) {
-        if (!ahead_read(store, row, cursor, rows, &cursor->read[cursor->count], error)) {
-            row_done(row);
-            return false;
-        }
+        if (!ahead_read(store, row, cursor, rows, &cursor->read[cursor->count], error))
+            return row_stop(row);
         cursor->count++;
     }
     return step == NO;

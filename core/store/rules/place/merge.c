@@ -148,10 +148,8 @@ static bool page_read(struct ready_page *of, struct store *store, struct row *ro
     const int64_t took = of->waited + clock_monotonic_us() - begun;
     int rows = 0;
     for (; step == YES; step = db_step(&store->db, row, error), rows++)
-        if (!page_row(page, store, row, error)) {
-            row_done(row);
-            return false;
-        }
+        if (!page_row(page, store, row, error))
+            return row_stop(row);
     marks_judge(store, took, rows);
     return step == NO;
 }
@@ -357,10 +355,8 @@ static bool fill_read(struct set *set, struct store *store, struct row *row, str
     struct fill *fill = (struct fill *)set;
     enum answer step = NO;
     while ((step = db_step(&store->db, row, error)) == YES)
-        if (!fill_row(fill, store, row, error)) {
-            row_done(row);
-            return false;
-        }
+        if (!fill_row(fill, store, row, error))
+            return row_stop(row);
     for (; step == NO && fill->at < set->count; fill->at++)
         fill->list[fill->at].head->alone = true;
     return step == NO;

@@ -85,10 +85,8 @@ static bool read_rows(struct frame_page *page, struct store *store, struct row *
                       struct error *error) {
     enum answer step = db_step(&store->db, row, error);
     for (; step == YES; step = db_step(&store->db, row, error))
-        if (!frames_add(page, row)) {
-            row_done(row);
-            return db_no_memory(&store->db, error);
-        }
+        if (!frames_add(page, row))
+            return row_stop(row) || db_no_memory(&store->db, error);
     return step == NO;
 }
 

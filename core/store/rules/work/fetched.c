@@ -76,10 +76,8 @@ static bool job_found(const struct fetched_jobs *jobs, struct store *store, stru
 static bool read_jobs(struct set *set, struct store *store, struct row *row, struct error *error) {
     enum answer step;
     while ((step = db_step(&store->db, row, error)) == YES)
-        if (!job_found((struct fetched_jobs *)set, store, row, error)) {
-            row_done(row);
-            return false;
-        }
+        if (!job_found((struct fetched_jobs *)set, store, row, error))
+            return row_stop(row);
     return step == NO;
 }
 

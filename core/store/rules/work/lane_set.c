@@ -180,10 +180,8 @@ static bool list_read(const struct lane_set *set, struct store *store, struct ro
 static bool read_parked(struct set *of, struct store *store, struct row *row, struct error *error) {
     enum answer step = NO;
     while ((step = db_step(&store->db, row, error)) == YES)
-        if (!list_read(((struct asked *)of)->lanes, store, row, error)) {
-            row_done(row);
-            return false;
-        }
+        if (!list_read(((struct asked *)of)->lanes, store, row, error))
+            return row_stop(row);
     return step == NO;
 }
 
