@@ -14,11 +14,7 @@
 #define FAILURES_MAX 1000000
 #define PAGE 100
 
-static const struct flag list_flags[] = {
-    LIST_PAGE_FLAGS,
-    FILTERS_OF(ASK_BATCHES),
-    {0},
-};
+static const struct flag list_flags[] = {LIST_PAGE_FLAGS, FILTERS_OF(ASK_BATCHES), {0}};
 
 static const struct flag show_flags[] = {BATCH_WAIT_FLAG, {0}};
 

@@ -14,11 +14,7 @@ static const struct flag log_flags[] = {
     {0},
 };
 
-static const struct flag operation_flags[] = {
-    LIST_PAGE_FLAGS,
-    FILTERS_OF(ASK_OPERATIONS),
-    {0},
-};
+static const struct flag operation_flags[] = {LIST_PAGE_FLAGS, FILTERS_OF(ASK_OPERATIONS), {0}};
 static const struct listing entries = {ASK_LOG, "entries"};
 static const struct listing operations = {ASK_OPERATIONS, "operations"};
 

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct flag list_flags[] = {
-    LIST_PAGE_FLAGS,
-    FILTERS_OF(ASK_JOBS),
-    {0},
-};
+static const struct flag list_flags[] = {LIST_PAGE_FLAGS, FILTERS_OF(ASK_JOBS), {0}};
 
 /* { fraction, text } of those that run as "40% 2 of 5 files". */
 static bool progress_write(const struct cli *cli, const struct list *list, json_t *rows,

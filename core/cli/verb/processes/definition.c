@@ -9,11 +9,7 @@
 #include "cli/shown/output.h"
 #include "cli/shown/table.h"
 
-static const struct flag list_flags[] = {
-    LIST_PAGE_FLAGS,
-    FILTERS_OF(ASK_DEFINITIONS),
-    {0},
-};
+static const struct flag list_flags[] = {LIST_PAGE_FLAGS, FILTERS_OF(ASK_DEFINITIONS), {0}};
 
 /* { ready = 3, dead = 1, … } as "3 ready, 1 dead". */
 static bool counts_write(json_t *row) {
