@@ -159,6 +159,7 @@ static void without_a_row(struct contract *c) {
     EXPECT(misplaced(c) == ready + ids[1] - found && aside(c, misplaced(c), NULL));
     EXPECT(misplaced(c) == 0 && rows(c, "incident") == 2);
     EXPECT(contract_number(c, "SELECT count(definition) FROM incident") == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM incident WHERE type='failedJob'") == 2);
 }
 
 static void in_two_places(struct contract *c) {

@@ -31,6 +31,19 @@ describe("a large variable", function()
     assert.is_true(#d.instances[id].frame < 200)
   end)
 
+  it("is told in the trail by its size, and others by their values", function()
+    local d = new()
+    local id = d:start("p", { big = LONG })
+    d:command { kind = "set", instance = id, variables = { n = 5, big = LONG .. "y", t = "a" } }
+    local told = {}
+    for _, event in ipairs(d.trail[#d.trail].events) do
+      told[event[3]] = event[1] .. " " .. tostring(event[4])
+    end
+    assert.same({ n = "v 5", big = "l 3003", t = "v a" }, told)
+    d:start("p", { n = 5 })
+    assert.same({ "v", 1, "n", 5 }, d.trail[#d.trail].events[1])
+  end)
+
   it("is read once, and only if something asks for it", function()
     local seen
     local d = new(function(job)
