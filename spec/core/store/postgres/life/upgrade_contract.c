@@ -67,6 +67,18 @@ static void rolling(struct contract *c) {
     EXPECT(created && works(c));
 }
 
+/* An index whose building was broken off is built again. */
+static void index_again(struct contract *c) {
+    struct store_schema schema = {0};
+    EXPECT(migrated(c, &schema));
+    EXPECT(db_execute(&c->store->db,
+                      "UPDATE pg_index SET indisvalid=false WHERE indexrelid='job_extra'::regclass",
+                      &c->error));
+    EXPECT(migrated(c, &schema));
+    EXPECT(contract_number(c, "SELECT count(*) FROM pg_index WHERE indisvalid"
+                              " AND indexrelid='job_extra'::regclass") == 1);
+}
+
 /* Reads the columns that it knows, through statements that it has prepared before. */
 static void narrowed(struct contract *c) {
     struct store_schema schema = {0};
@@ -160,6 +172,7 @@ static void history_filed_first(struct contract *c) {
 static const struct check checks[] = {
     {"an earlier version is refused to all but a migration", refused},
     {"a program of the version before works with a store that is wider than it knows", rolling},
+    {"an index that was not built to its end is built again", index_again},
     {"what that program needs goes once no executor has it, and then it is refused", narrowed},
     {"an executor that is refused gives its locks back", parting},
     {"a step that meets a lock for two seconds is tried again", in_the_way},
