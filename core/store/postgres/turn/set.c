@@ -53,10 +53,11 @@
 #define ASK_TURN                                                                                   \
     ASK("5", "SELECT t.rev, 0 FROM body_turn t WHERE t.id=k.thing"                                 \
              " AND (SELECT b.closed FROM body b WHERE b.id=t.body OFFSET 0)=0")
+#define ASK_HELD ASK("6", "SELECT 1, 0 FROM lane WHERE id=k.thing AND token=k.part")
 #define ASKED                                                                                      \
     "WITH k AS MATERIALIZED (SELECT unnest(?) AS what, unnest(?) AS thing, unnest(?) AS "          \
     "part)" ASK_REV " UNION ALL" ASK_ALL_JOBS " UNION ALL" ASK_JOBS_OF " UNION ALL" ASK_TASK       \
-    " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE " UNION ALL" ASK_TURN
+    " UNION ALL" ASK_LOCK " UNION ALL" ASK_LANE " UNION ALL" ASK_TURN " UNION ALL" ASK_HELD
 
 /* Jobs go with all rows that may tell of them. */
 #define FROM_PLACE(table, key)                                                                     \

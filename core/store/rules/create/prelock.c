@@ -3,6 +3,7 @@
 #include "job/unit.h"
 #include "store/rules/ground/capacity.h"
 #include "store/rules/ground/row.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/limit.h"
 #include "store/rules/place/places.h"
 #include "store/rules/place/rate_limit.h"
@@ -70,12 +71,20 @@ static bool prelock_is_follow_up(const struct store *store, const struct job *jo
            store->open.capacity->follows > 0;
 }
 
+/* The run that creates it still has the lane. */
+static enum answer lane_stands(struct store *store, int64_t lane, int64_t token,
+                               struct error *error) {
+    const struct asked_entry *ahead = unit_ahead_find(store, ASKED_HELD, lane, token);
+    int64_t one = 0;
+    if (ahead)
+        return ahead->count ? YES : NO;
+    return db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2", "ii",
+                    lane, token);
+}
+
 static enum answer prelock_follow(struct store *store, struct job *job, struct error *error) {
     struct outcome *creator = store->prelock.creator;
-    int64_t one = 0;
-    enum answer held =
-        db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2", "ii",
-                 job->lane_id, creator->lane_token);
+    enum answer held = lane_stands(store, job->lane_id, creator->lane_token, error);
     if (held != YES || rate_limit_of(store, job->stream))
         return held == FAILED ? FAILED : NO;
     const struct catalog_definition *limited = limit_of(store, job->stream);

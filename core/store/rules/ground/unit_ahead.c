@@ -57,6 +57,7 @@ void unit_ahead_forget_kind(struct store *store, enum asked what) {
 
 void unit_ahead_lane(struct store *store, int64_t lane) {
     unit_ahead_forget(store, ASKED_LANE, lane < 0 ? ~lane : lane);
+    unit_ahead_forget(store, ASKED_HELD, lane);
 }
 
 static void forget_all(struct store *store) {
@@ -109,6 +110,8 @@ static bool add_outcome(struct store *store, const struct outcome *outcome) {
     const struct unit *unit = outcome->unit;
     const struct job *job = outcome->job;
     bool done = !unit || !job->id || add(ahead, ASKED_LOCK, job->id, job->token);
+    if (done && unit && outcome->created && job->lane_id)
+        done = add(ahead, ASKED_HELD, job->lane_id, outcome->lane_token);
     for (size_t i = 0; done && unit && i < unit->instance_count; i++)
         done = add_instance(store, outcome, &unit->instances[i]);
     for (size_t i = 0; done && unit && i < unit->turn_count; i++)

@@ -17,7 +17,8 @@ enum asked {
     ASKED_TASK, /* of an instance and a token: what task waits for it */
     ASKED_LOCK, /* of a job and a token: who has this lock, if no command has edited the job */
     ASKED_LANE, /* of a lane and TIME_NEVER: does a run or a command insist on it? */
-    ASKED_TURN  /* of a turn outside of the frame: its rev, if its body is open */
+    ASKED_TURN, /* of a turn outside of the frame: its rev, if its body is open */
+    ASKED_HELD  /* of a lane and a token: is it held with this one? */
 };
 
 /* An answer: so many rows, of jobs ASKED_JOBS at most, and the value of one. Of a job it is said
@@ -66,7 +67,7 @@ void unit_ahead_forget_kind(struct store *store, enum asked what);
  * as it is in the lane or insists on one itself. */
 int64_t lane_minded(const struct store *store, const struct outcome *outcome,
                     const struct unit_instance *one);
-/* A lane changes, or the one beside it. */
+/* A lane changes hands, or the one beside it does. */
 void unit_ahead_lane(struct store *store, int64_t lane);
 
 extern const struct txn_hook unit_ahead_hook;

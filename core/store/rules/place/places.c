@@ -334,6 +334,7 @@ bool place_permit(struct store *store, int64_t definition, int64_t permit, struc
 /* ---- lane ---- */
 
 bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    unit_ahead_lane(store, lane);
     return db_run(&store->db, error,
                   "INSERT INTO lane(id, token, owner) VALUES(?1, ?2, ?3) ON CONFLICT(id) DO UPDATE"
                   " SET token=excluded.token, owner=excluded.owner, until=NULL",
@@ -367,6 +368,7 @@ enum answer place_hold_until(struct store *store, struct lane_want *want, struct
 bool place_hold_after(struct store *store, int64_t lane, int64_t token, int64_t owner,
                       time_ms until, bool *taken, struct error *error) {
     int count = 0;
+    unit_ahead_lane(store, lane);
     bool done = db_run(&store->db, error,
                        "UPDATE lane SET token=?2, owner=0, until=?4 WHERE id=?1 AND owner=?3"
                        " AND NOT EXISTS(SELECT 1 FROM lane b WHERE b.id=(~CAST(?1 AS BIGINT)))",

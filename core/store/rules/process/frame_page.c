@@ -106,15 +106,6 @@ static bool read_wanted(struct frame_page *page, struct store *store, bool turns
 
 /* ---- many at once, before it is known which of them are wanted ---- */
 
-struct frames_set {
-    struct set set; /* first */
-    struct frame_page *page;
-};
-
-static bool read_set(struct set *set, struct store *store, struct row *row, struct error *error) {
-    return read_rows(((struct frames_set *)set)->page, store, row, error);
-}
-
 static const struct frame_row *row_among(const struct frame_page *page, size_t count, int64_t id) {
     const struct frame_row key = {.id = id};
     return id && count ? bsearch(&key, page->rows, count, sizeof key, row_order) : NULL;
@@ -138,18 +129,19 @@ static bool collect(struct frame_page *page, const struct job *const *jobs, size
     return true;
 }
 
-static bool read_ahead(struct frame_page *page, struct store *store, const struct job *const *jobs,
-                       size_t count, bool turns, int64_t most, struct error *error) {
+/* *rows NULL: all were asked for before. */
+static bool ask_ahead(struct frame_page *page, struct store *store, const struct job *const *jobs,
+                      size_t count, bool turns, int64_t most, struct row **rows,
+                      struct error *error) {
     int64_t *ids = malloc(2 * count * sizeof *ids), *bounds = ids ? ids + count : NULL;
-    struct frames_set set = {{.kind = turns ? SET_SEEN_TURNS : SET_SEEN_FRAMES, .read = read_set},
-                             page};
-    bool done = (ids && collect(page, jobs, count, turns, ids, &set.set.count)) ||
+    struct set set = {.kind = turns ? SET_SEEN_TURNS : SET_SEEN_FRAMES, .later = rows};
+    bool done = (ids && collect(page, jobs, count, turns, ids, &set.count)) ||
                 db_no_memory(&store->db, error);
-    for (size_t i = 0; done && i < set.set.count; i++)
+    for (size_t i = 0; done && i < set.count; i++)
         bounds[i] = most;
-    set.set.columns[0] = ids;
-    set.set.columns[1] = bounds;
-    done = done && (!set.set.count || store->engine->set(store, &set.set, error));
+    set.columns[0] = ids;
+    set.columns[1] = bounds;
+    done = done && (!set.count || store->engine->set(store, &set, error));
     free(ids);
     return done;
 }
@@ -157,8 +149,13 @@ static bool read_ahead(struct frame_page *page, struct store *store, const struc
 bool frame_page_ahead(struct frame_page *page, struct store *store, const struct job *const *jobs,
                       size_t count, int64_t most, struct error *error) {
     const size_t before = page->count;
-    if (!frames_flush(store, error) || !read_ahead(page, store, jobs, count, false, most, error) ||
-        !read_ahead(page, store, jobs, count, true, most, error))
+    struct row *instances = NULL, *turns = NULL;
+    if (!frames_flush(store, error) ||
+        !ask_ahead(page, store, jobs, count, false, most, &instances, error) ||
+        !ask_ahead(page, store, jobs, count, true, most, &turns, error))
+        return false;
+    if ((instances && !read_rows(page, store, instances, error)) ||
+        (turns && !read_rows(page, store, turns, error)))
         return false;
     if (page->count > before)
         qsort(page->rows, page->count, sizeof *page->rows, row_order);

@@ -39,6 +39,60 @@ static void goes_on(struct contract *c) {
     EXPECT(count_of(c, "SELECT count(*) FROM user_task") == FEW + MANY / 2);
 }
 
+/* ---- what follows in the lane ---- */
+
+/* Each run creates the next job of its instance. Returns how many follow at once; -1: error. */
+static int settle_followed(struct contract *c, struct job *jobs) {
+    static struct outcome outcomes[MANY];
+    static struct step steps[MANY];
+    struct capacity capacity = {.acquire = &everything, .follows = MANY};
+    enum settled settled = SETTLED;
+    int count = 0, follow = 0;
+    for (struct job *job = jobs; job; job = job->next, count++) {
+        leave(&steps[count], job, F2, count);
+        step_job(&steps[count], 0, "pack", 4);
+        outcomes[count] = (struct outcome){.job = job,
+                                           .kind = OUTCOME_SUCCESS,
+                                           .started = NOW,
+                                           .ended = NOW,
+                                           .due = TIME_NONE,
+                                           .lane_ends = true,
+                                           .lane_token = job->token,
+                                           .unit = step_unit(&steps[count]),
+                                           .created = steps[count].jobs,
+                                           .next = job->next ? &outcomes[count + 1] : NULL};
+    }
+    bool done = count && store_begin(c->store, STORE_TURN, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && store_settle_bulk(c->store, outcomes, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    for (int i = 0; i < count; i++) {
+        follow += outcomes[i].follows != NULL;
+        job_free_list(outcomes[i].follows);
+    }
+    job_free_list(jobs);
+    return done ? follow : -1;
+}
+
+static struct asked followed(struct contract *c, int64_t of, int count) {
+    bool done = store_begin(c->store, STORE_TURN, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = begin(c, of) != 0;
+    struct job *jobs = done && store_commit(c->store, &c->error) ? take_many(c, count) : NULL;
+    struct asked before = asked_now(c);
+    return asked_since(c, before, settle_followed(c, jobs) == count);
+}
+
+static void follows(struct contract *c) {
+    int64_t of = order(c);
+    EXPECT(of != 0 && followed(c, of, 10).waits > 0);
+    struct asked few = followed(c, of, 10);
+    struct asked many = followed(c, of, FEW);
+    EXPECT(as_much(few, many));
+}
+
 /* ---- several jobs of an instance ---- */
 
 /* So many instances with two jobs each, beside their lanes. */
@@ -556,6 +610,7 @@ static const struct check checks[] = {
     {"the frames for a page of jobs cost as many waits for many", frames},
     {"what an executor holds goes back with as many waits for many", given_up},
     {"a turn in which instances end waits as often for many as for a few", ends},
+    {"a turn whose runs are followed in their lanes waits as often for many as for a few", follows},
     {"a turn in which all jobs of instances end waits as often for many as for a few", pairs},
     {"a job that goes back in the turn in which its instance ends is cancelled", half_ended},
     {"so is one whose success is undone", refused_ended},
