@@ -31,7 +31,7 @@ static time_ms check_time(lua_State *L, int index) {
 }
 
 static int clock_new(lua_State *L) {
-    time_ms start = check_time(L, 1);
+    time_ms start = lua_isnoneornil(L, 1) ? clock_now(clock_system()) : check_time(L, 1);
     struct clock **box = push(L);
     *box = clock_virtual_new(start);
     return *box ? 1 : luaL_error(L, "out of memory");

@@ -12,6 +12,12 @@ describe("clock", function()
     assert.equal("2026-01-01T00:00:00.000Z", clock:now())
   end)
 
+  it("stands at the present if no time is given", function()
+    local before, now, after = core.system_clock():now(), core.virtual_clock():now(),
+      core.system_clock():now()
+    assert.is_true(before <= now and now <= after)
+  end)
+
   it("advances by ISO durations, calendar months included", function()
     assert.equal("2026-01-01T00:05:00.000Z", clock:advance("PT5M"))
     assert.equal("2026-02-01T00:05:00.000Z", clock:advance("P1M"))
