@@ -124,6 +124,7 @@ struct hop {
     bool sheds; /* another origin than the first: it gets no secrets */
     size_t head_size;
     bool in_head, too_large, denied;
+    bool has_head; /* to its blank line; trailers may follow behind the body */
     char words[CURL_ERROR_SIZE];
 };
 
@@ -170,11 +171,13 @@ static size_t on_head(char *data, size_t one, size_t count, void *arg) {
     hop->too_large = hop->head_size > HEAD_MAX;
     if (hop->too_large)
         return 0;
-    if (size > 5 && memcmp(data, "HTTP/", 5) == 0)
+    bool first = size > 5 && memcmp(data, "HTTP/", 5) == 0;
+    if (first)
         text_clear(head);
     else
         text_append(head, data, size);
     hop->in_head = size > 2;
+    hop->has_head = !hop->in_head || (hop->has_head && !first);
     return head->failed ? 0 : size;
 }
 
@@ -311,6 +314,14 @@ static bool end_badly(struct hop *hop, CURLcode code) {
                 *hop->words ? hop->words : curl.easy_strerror(code));
 }
 
+/* The library takes a head that is cut off for one without a body. */
+static bool end_early(struct hop *hop) {
+    char url[URL_SHOWN];
+    show(hop, url);
+    return fail(hop->transfer, TRANSFER_CONNECT,
+                "%s: the connection ended in the head of the answer", url);
+}
+
 static bool end_late(struct hop *hop) {
     char url[URL_SHOWN];
     show(hop, url);
@@ -355,6 +366,8 @@ static bool await(struct hop *hop, time_ms deadline) {
         return false;
     if (code != CURLE_OK)
         return end_badly(hop, code);
+    if (!hop->has_head)
+        return end_early(hop);
     curl.easy_getinfo(hop->kept->easy, CURLINFO_RESPONSE_CODE, &hop->transfer->status);
     return true;
 }
@@ -455,7 +468,7 @@ static bool goes_on(struct hop *hop, int redirects, const char *origin) {
     hop->sheds = hop->sheds || !has_origin(hop->url, now) || strcmp(now, origin) != 0;
     transfer_clear(transfer);
     hop->head_size = 0;
-    hop->denied = hop->too_large = hop->in_head = false;
+    hop->denied = hop->too_large = hop->in_head = hop->has_head = false;
     return true;
 }
 

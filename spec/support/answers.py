@@ -129,6 +129,8 @@ DONE = {  # what takes the connection over
     "close": lambda peer, r: None,
     "reset": lambda peer, r: reset(peer),
     "head_reset": head_then_reset,
+    "head_cut": lambda peer, r: peer.sendall(b"HTTP/1.1 200 Said\r\nContent-Le"),
+    "trailer": lambda peer, r: peer.sendall(head(200, "Transfer-Encoding: chunked") + b"1\r\nx\r\n0\r\nX-More: y\r\n\r\n"),
     "silent": hang,
     "drip_head": lambda peer, r: drip(peer, whole(b"x")),
     "drip_body": lambda peer, r: (peer.sendall(head(200, "Content-Length: 100")), drip(peer, b"x" * 100)),
