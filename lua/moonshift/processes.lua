@@ -218,13 +218,17 @@ end
 --- wait, or none of them has it. More than a hundred get it by jobs of their own.
 ---@param name string
 ---@param variables? table set in each of them
----@param given? { instance?: integer, tenant?: string } `instance`: to this one alone; `tenant`: to
---- instances of this one, and of none
+---@param given? { instance?: integer, token?: integer, tenant?: string } `instance`: to this one
+--- alone, with `token` to this of its receivers; `tenant`: to instances of this one, and of none
 ---@return integer? reached how many have got it; nil on failure
 ---@return string? how "jobs" where these give it, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:signal(name, variables, given)
-  local command = options.only(given, "signal", { instance = "id", tenant = "key" })
+  local command = options.only(given, "signal", { instance = "id", token = "id", tenant = "key" })
+  if command.token ~= nil and command.instance == nil then
+    error("signal: a token without its instance (expected the token of a subscription and its "
+      .. "instance)", 2)
+  end
   command.kind, command.signal = "signal", options.value(name, "name", "name")
   command.variables = options.maybe(variables, "variables", "map")
   local reached, message, code = self.core:process(command)

@@ -11,6 +11,9 @@ local WORDS = 'local process = require "moonshift.process"\nreturn '
 local files = {
   ["processes/waits.lua"] = WORDS .. [[{ process.wait "w" { signal = "S" },
     process.task "a" {} }]],
+  ["processes/both.lua"] = WORDS .. [[{ process.parallel {
+    { process.wait "v" { signal = "S" }, process.task "a" {} },
+    { process.wait "w" { signal = "S" }, process.task "b" {} } } }]],
   ["processes/begins.lua"] = WORDS .. [[{ process.start "s" { signal = "S" },
     process.task "b" {} }]],
   ["processes/beside.lua"] = WORDS .. [[{ process.task "a" {
@@ -102,6 +105,31 @@ describe("a signal", function()
     assert.is_nil(fine)
     assert.equal(('signal "S": instance %d does not wait for it'):format(id), message)
     assert.equal("not_found", code)
+  end)
+
+  it("may be for one of the receivers of an instance", function()
+    open("both")
+    local id = assert(engine:start("both"))
+    local tokens = {}
+    for _, row in ipairs(engine:subscriptions({ instance = id }):list()) do
+      tokens[row.activity] = row.token
+    end
+    local to_one = { instance = id, token = tokens.v }
+    assert.equal(1, assert(engine:signal("S", { x = 1 }, to_one)))
+    assert.same({ "a 1 nil" }, standing())
+    local entry = engine:operations({ verb = "signal" }):list()[1]
+    assert.same({ 'signal "S"', "received by 1" }, { entry.entity, entry.new })
+    local fine, message, code = engine:signal("S", nil, to_one)
+    assert.is_nil(fine)
+    assert.equal(('signal "S": instance %d does not wait for it at its token %d'):format(id,
+      to_one.token), message)
+    assert.equal("not_found", code)
+    assert.is_nil((engine:signal("T", nil, { instance = id, token = tokens.w })))
+    assert.equal(1, assert(engine:signal("S")))
+    assert.same({ "a 1 nil", "b 1 nil" }, standing())
+    fine, message = pcall(engine.signal, engine, "S", nil, { token = 3 })
+    assert.is_false(fine)
+    assert.truthy(message:find("signal: a token without its instance", 1, true))
   end)
 
   it("reaches instances of its tenant, and of none", function()

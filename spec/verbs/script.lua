@@ -231,6 +231,17 @@ function Commands.signal(run, words)
   done(run.engine:signal(rest[1], variables))
 end
 
+function Commands.signalto(run, words)
+  local rest, variables = split(words)
+  local oldest
+  for _, row in ipairs(run.engine:subscriptions({ activity = rest[2] }):list()) do
+    local mine = row.name == rest[1] and (row.instance or 0) ~= 0
+    oldest = mine and (not oldest or row.token < oldest.token) and row or oldest
+  end
+  oldest = done(oldest, "nothing waits")
+  done(run.engine:signal(rest[1], variables, { instance = oldest.instance, token = oldest.token }))
+end
+
 function Commands.correlate(run, words)
   local rest, variables = split(words)
   if rest[2] == "all" then

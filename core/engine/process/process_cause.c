@@ -305,17 +305,6 @@ static bool keep_read(const json_t *command, time_ms now, time_ms *until, struct
     return fine;
 }
 
-/* A message that is kept as a row, or given to many, has its variables alone. */
-static bool variables_alone(const json_t *command, const char *with, struct error *error) {
-    static const char *const others[] = {"transient", "types", "local_variables"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (json_object_get(command, others[i]))
-            return error_set(error, ERROR_INVALID,
-                             "%s: a message with \"%s\" has none (expected variables alone)",
-                             others[i], with);
-    return true;
-}
-
 static bool message_all(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error);
 
@@ -325,7 +314,7 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     if (json_is_true(json_object_get(command, "all")))
         return message_all(cause, engine, command, error);
     if (!keep_read(command, engine_now(engine), &until, error) ||
-        (until && !variables_alone(command, "keep", error)))
+        (until && !process_receivers_many(command, "keep", error)))
         return false;
     json_t *question = json_object();
     bool fine = question && take(question, "name", command, "message") &&
@@ -351,11 +340,6 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
 
 /* ---- signals, messages to all, conditions ---- */
 
-static bool refuse_signal(const json_t *command, struct error *error) {
-    return error_set(error, ERROR_NOT_FOUND, "signal \"%s\": instance %lld does not wait for it",
-                     json_text(command, "signal"), (long long)json_int(command, "instance"));
-}
-
 /* Asks what waits; it is walked where the process of the first is. Takes the question over. */
 static json_t *broadcast_read(struct process_cause *cause, struct engine *engine, json_t *question,
                               struct error *error) {
@@ -366,19 +350,37 @@ static json_t *broadcast_read(struct process_cause *cause, struct engine *engine
     return rows;
 }
 
+/* One token alone gets it, if the rows begin with that one. */
+static bool signal_one(struct process_cause *cause, struct engine *engine, const json_t *command,
+                       const json_t *rows, struct error *error) {
+    const json_t *row = json_array_get(rows, 0);
+    if (json_int(row, "token") != json_int(command, "token"))
+        return process_receivers_no_signal(command, error);
+    cause->receivers = 1;
+    take_activity(cause, row);
+    bool taken =
+        take(cause->object, "token", row, "token") && json_put(cause->object, "alone", json_true());
+    return (taken || error_no_memory(error)) &&
+           take_instance(cause, engine, json_int(row, "instance"), error);
+}
+
 static bool signal_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
+    if (json_int(command, "token") && !json_int(command, "instance"))
+        return error_set(error, ERROR_INVALID, "token: without its instance (expected both)");
     json_t *question = json_object();
     bool fine = question && take(question, "signal", command, "signal") &&
                 take(question, "tenant", command, "tenant") &&
                 take(question, "instance", command, "instance") &&
+                take(question, "token", command, "token") &&
                 take(cause->object, "name", command, "signal") &&
                 take(cause->object, "tenant", command, "tenant") &&
                 take(cause->object, "only", command, "instance");
     json_t *rows = broadcast_read(cause, engine, fine ? question : NULL, error);
-    cause->broadcast = true;
+    cause->broadcast = !json_int(command, "token");
     bool done = rows && (cause->receivers || !json_int(command, "instance") ||
-                         refuse_signal(command, error));
+                         process_receivers_no_signal(command, error));
+    done = done && (cause->broadcast || signal_one(cause, engine, command, rows, error));
     json_decref(rows);
     return done;
 }
@@ -386,7 +388,7 @@ static bool signal_read(struct process_cause *cause, struct engine *engine, cons
 /* A message to all goes the way of a signal. */
 static bool message_all(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
-    if (!variables_alone(command, "all", error))
+    if (!process_receivers_many(command, "all", error))
         return false;
     json_t *question = json_pack("{sb}", "message", 1);
     bool fine = question && take(question, "signal", command, "message") &&

@@ -44,3 +44,22 @@ bool process_receivers_refuse(const json_t *command, const json_t *rows, struct 
     text_clear(&text);
     return false;
 }
+
+bool process_receivers_no_signal(const json_t *command, struct error *error) {
+    const int64_t token = json_int(command, "token");
+    char at[48] = "";
+    if (token)
+        snprintf(at, sizeof at, " at its token %lld", (long long)token);
+    return error_set(error, ERROR_NOT_FOUND, "signal \"%s\": instance %lld does not wait for it%s",
+                     json_text(command, "signal"), (long long)json_int(command, "instance"), at);
+}
+
+bool process_receivers_many(const json_t *command, const char *with, struct error *error) {
+    static const char *const others[] = {"transient", "types", "local_variables"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (json_object_get(command, others[i]))
+            return error_set(error, ERROR_INVALID,
+                             "%s: a message with \"%s\" has none (expected variables alone)",
+                             others[i], with);
+    return true;
+}

@@ -166,6 +166,7 @@ const struct member message_members[] = {
 const struct member signal_members[] = {
     {"signal", VALUE_TEXT, true, "its name"},
     {"instance", VALUE_INTEGER, false, "that alone gets it"},
+    {"token", VALUE_INTEGER, false, "of the instance: this receiver alone"},
     {"tenant", VALUE_TEXT, false, "whose instances alone get it"},
     VARIABLES,
     LATER,

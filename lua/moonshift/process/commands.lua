@@ -359,7 +359,7 @@ local function give_all(w)
 end
 
 -- A job gives the signal to one that may have gone on, or lets the store go on with those that are
--- left.
+-- left. A command may give it to one alone, which must wait.
 function Causes.signal(w)
   local cause = w.cause
   if cause.left then
@@ -373,8 +373,9 @@ function Causes.signal(w)
   local inst = w:instance(cause.instance, cause.token)
   local token = inst and frame.find(inst.frame, cause.token)
   if not token or not signals.awaits(inst, token, cause) or token.at ~= cause.activity then
-    return skip(w, inst, cause.activity)
+    return cause.alone and waiting(w, "the subscription") or skip(w, inst, cause.activity)
   end
+  w.unit.result = cause.alone and 1
   signals.receive(w, inst, token, cause)
 end
 

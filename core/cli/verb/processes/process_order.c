@@ -309,11 +309,13 @@ static bool message_run(struct cli *cli, const struct flags *flags, struct error
 }
 
 static bool signal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t instance = 0;
-    if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error))
+    int64_t instance = 0, token = 0;
+    if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error) ||
+        !flags_integer(flags, "--token", INT64_MIN, INT64_MAX, &token, error))
         return false;
-    json_t *command = json_pack("{ss,ss,so*}", "kind", "signal", "signal", flags->words[0],
-                                "instance", instance ? json_integer(instance) : NULL);
+    json_t *command = json_pack("{ss,ss,so*,so*}", "kind", "signal", "signal", flags->words[0],
+                                "instance", instance ? json_integer(instance) : NULL, "token",
+                                token ? json_integer(token) : NULL);
     command = process_act_variables(command, flags, 1, error);
     return act_all(cli, flags, command, "signal", error);
 }
@@ -341,6 +343,7 @@ static bool conditions_run(struct cli *cli, const struct flags *flags, struct er
 static const struct flag signal_flags[] = {
     VARIABLES_FLAG,
     {"--instance", "ID", "only this instance", FLAG_ONE},
+    {"--token", "N", "only this of its tokens, as \"instance show --json\" has them", FLAG_ONE},
     {"--tenant", "TEXT", "only instances of this tenant, and of none", FLAG_MEMBER},
     WAY_FLAGS,
     {0},
@@ -468,7 +471,7 @@ const struct cli_command process_order_commands[] = {
      "--all, every one gets it; with --keep, the next that waits for it. --from gives many, a\n"
      "thousand in a transaction.\n" ELSEWHERE,
      message_flags, 1, -1, false, false, message_run},
-    {"signal", "NAME [--instance ID] [--tenant TEXT] [name=value …]",
+    {"signal", "NAME [--instance ID [--token N]] [--tenant TEXT] [name=value …]",
      "send a signal to all that wait for it",
      "Processes that it starts are started. All go on here, or none; of more than a hundred, each\n"
      "gets it by a job.\n" ELSEWHERE,

@@ -56,11 +56,15 @@ static json_t *files(struct store *store, const struct question *question, struc
 
 enum { SIGNALLED = 101 }; /* more than one unit goes on in */
 
-/* What waits for a signal, or all that a message is for. */
+/* What waits for a signal, or all that a message is for. With a token the first is that one, if it
+ * waits. */
 static json_t *signalled(struct store *store, const json_t *object, struct error *error) {
+    const int64_t token = json_int(object, "token");
     const struct unit_signal one = {.name = json_text(object, "signal"),
                                     .tenant = json_text(object, "tenant"),
                                     .only = json_int(object, "instance"),
+                                    .after = token ? json_int(object, "instance") : 0,
+                                    .after_token = token ? token - 1 : 0,
                                     .message = json_is_true(json_object_get(object, "message")),
                                     .key = json_text(object, "key"),
                                     .business_key = json_text(object, "business_key"),
