@@ -47,6 +47,19 @@ function conditions.wrote(inst, holder, name, value)
     heard = inst.plan.hears_any and not nothing })
 end
 
+-- begun_with(w, inst, variables): what an instance begins with counts as written once its events
+-- are waited for. Listeners have heard of it before.
+function conditions.begun_with(w, inst, variables)
+  local names = {}
+  for name in pairs(variables or NONE) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    note(w, { inst = inst, holder = inst.frame.outer, name = name, kind = "create" })
+  end
+end
+
 -- ---- looking ----
 
 local function waits(token)

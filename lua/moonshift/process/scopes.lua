@@ -53,17 +53,24 @@ local function cancel_standing(w, inst, scope, except)
   leave_ranges(w, inst, scope)
 end
 
--- The same, and ends the watches for its event sub-processes.
-function scopes.interrupt(w, inst, scope, except)
+-- The same for a cancel end event, and ends the watches for the event sub-processes of the scope.
+function scopes.interrupt_around(w, inst, scope, except)
   cancel_standing(w, inst, scope, except)
   w.events.unwatch_events(w, inst, scope)
+end
+
+-- Interrupts a scope for one of its event sub-processes. The boundary events of the scope are
+-- waited for no longer, either.
+function scopes.interrupt(w, inst, scope)
+  cancel_standing(w, inst, scope)
+  w.events.unwatch(w, inst, scope)
 end
 
 -- Interrupts a scope for an operator: the instance itself still waits for its events then.
 function scopes.interrupt_kept(w, inst, scope)
   cancel_standing(w, inst, scope)
   if scope.scope then
-    w.events.unwatch_events(w, inst, scope)
+    w.events.unwatch(w, inst, scope)
   end
 end
 
@@ -164,6 +171,7 @@ function scopes.begin(w, row)
   end
   variables.set_all_transient(inst, row.transient)
   variables.set_given(inst, outer, row, variables.set_local)
+  inst.given = row.variables
   if row.elsewhere then
     return inst
   end
@@ -204,6 +212,9 @@ function scopes.open(w, inst, scope, start)
   end
   scope.edge = start.id
   w.events.watch_events(w, inst, scope, events)
+  if plan.conditions and scope.id == 1 and not start.before then
+    w.conditions.begun_with(w, inst, inst.given)
+  end
   local token = frame.add(inst.frame, scope, start.id, "run")
   kept.branch(inst, scope, token)
   if plan.conditions then -- which may interrupt it first

@@ -180,6 +180,20 @@ describe("a condition of an event sub-process", function()
     assert.equal("u", d:at(id))
     assert.is_nil(d:history(id).s)
   end)
+
+  it("is looked at once more for each variable that the instance begins with", function()
+    local function store(more)
+      more.scope, more.interrupting = "h", false
+      return driver.new { graphs.make("p", { a = "user", h = "event_subprocess",
+        t = on("start", "${x == 2}", more), u = { kind = "user", scope = "h" },
+        z = { kind = "end", scope = "h" } }, { "s -> a -> e", "t -> u -> z" }) }
+    end
+    local d = store {}
+    assert.equal("a u u u", d:at(d:start("p", { x = 2, y = 1 })))
+    assert.equal("a", d:at(d:start("p", { y = 1 })))
+    d = store { variable = "y" }
+    assert.equal("a u u", d:at(d:start("p", { x = 2, y = 1, z = 1 })))
+  end)
 end)
 
 describe("a condition that starts a process", function()

@@ -271,6 +271,25 @@ describe("an event sub-process", function()
     assert.same({ u = 1 }, cancelled)
   end)
 
+  it("ends the events at its sub-process, too, if it interrupts", function()
+    for _, interrupting in ipairs { true, false } do
+      local d = store({ sub = "subprocess", s2 = { kind = "start", scope = "sub" },
+        u = { kind = "user", scope = "sub" }, e2 = { kind = "end", scope = "sub" },
+        es = { kind = "event_subprocess", scope = "sub" },
+        s3 = { kind = "start", scope = "es", event = message("stop", interrupting) },
+        v = { kind = "user", scope = "es" }, e3 = { kind = "end", scope = "es" },
+        b = { kind = "boundary", attached = "sub", event = timer("duration", "PT1M") },
+        c = { kind = "boundary", attached = "sub", event = message("news", false) },
+        x = "user", y = "user" }, { "s -> sub -> e", "s2 -> u -> e2", "s3 -> v -> e3",
+        "b -> x -> e4", "c -> y -> e5" })
+      local id = d:start("p")
+      d:message("s3")
+      assert.equal(interrupting and "v" or "u v", d:at(id))
+      assert.equal(interrupting and 0 or 2, #d.subscriptions)
+      assert.equal(interrupting and 0 or 1, #d.jobs)
+    end
+  end)
+
   it("lies beside the others if it does not interrupt", function()
     local d = with(message("news", false))
     local id = d:start("p")
