@@ -63,6 +63,9 @@ describe("a unique job", function()
     end
     how.on_conflict, how.tenant = "keep", "a"
     assert.same({ id, "kept" }, { engine:enqueue("sync", { n = 3 }, how) })
+    how.unique = "shared" -- one of no tenant stands for any
+    local shared = assert(engine:enqueue("sync", { n = 4 }, { unique = "shared" }))
+    assert.same({ shared, "kept" }, { engine:enqueue("sync", { n = 5 }, how) })
     assert.same({ n = 2 }, engine:job(id).payload)
   end)
 

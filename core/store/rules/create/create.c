@@ -179,13 +179,14 @@ bool create_occurrence(struct store *store, struct job_spec *spec,
 }
 
 /* A job of one tenant never gets the payload of another one, nor stands for it: who asks would hear
- * of a job that is none of theirs, and have none. */
+ * of a job that is none of theirs, and have none. One without a tenant stands for any. */
 static bool create_may_meet(struct store *store, const struct job *job, int64_t holder,
-                            struct error *error) {
+                            bool replaces, struct error *error) {
     int64_t own = 1;
     if (db_value(&store->db, error, &own,
-                 "SELECT tenant IS NOT DISTINCT FROM CAST(?2 AS TEXT) FROM job WHERE id=?1", "it",
-                 holder, job->tenant) == FAILED)
+                 "SELECT CASE WHEN tenant IS NOT DISTINCT FROM CAST(?2 AS TEXT)"
+                 " OR (tenant IS NULL AND ?3=0) THEN 1 ELSE 0 END FROM job WHERE id=?1",
+                 "itn", holder, job->tenant, (int)replaces) == FAILED)
         return false;
     return own || error_set(error, ERROR_CONFLICT,
                             "unique \"%.255s\" of \"%.255s\" is held by a job of another tenant"
@@ -200,7 +201,8 @@ static bool create_meet(struct store *store, struct job_spec *spec,
                         time_ms now, struct error *error) {
     const bool replaces =
         spec->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
-    if ((replaces || spec->job.tenant) && !create_may_meet(store, &spec->job, holder->job, error))
+    if ((replaces || spec->job.tenant) &&
+        !create_may_meet(store, &spec->job, holder->job, replaces, error))
         return false;
     if (spec->on_conflict == ON_CONFLICT_REFUSE)
         return unique_refuse(spec->job.handler, spec->job.unique_key, holder, error);
