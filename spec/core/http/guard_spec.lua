@@ -119,3 +119,22 @@ describe("the Host and the Origin of a request", function()
     end)
   end
 end)
+
+describe("the content of a request", function()
+  it("is JSON and says so, unless there is none", function()
+    local folder = process.folder { ["handlers/work.lua"] = "return function() end" }
+    local face = faces.start(folder, "serve", "--http", "unix:" .. folder .. "/socket")
+    local text, told = '{"handler":"work"}', {}
+    for i, kind in ipairs { "Content-Type: application/json",
+      "Content-Type: Application/JSON; charset=utf-8", "X: 1", "Content-Type: text/plain",
+      "Content-Type: application/jsons" } do
+      told[i] = face:ask(faces.head("POST /v1/jobs", kind, "Content-Length: " .. #text) .. text)
+        :match "^%d+"
+    end
+    local without = face:ask(faces.head("POST /v1/jobs/1/suspend", "Content-Length: 0"))
+    process.kill(face.pid)
+    process.remove(folder)
+    assert.same({ "201", "201", "415", "415", "415" }, told)
+    assert.equal("200", without:match "^%d+")
+  end)
+end)
