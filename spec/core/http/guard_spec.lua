@@ -131,7 +131,9 @@ describe("the content of a request", function()
       told[i] = face:ask(faces.head("POST /v1/jobs", kind, "Content-Length: " .. #text) .. text)
         :match "^%d+"
     end
-    local without = face:ask(faces.head("POST /v1/jobs/1/suspend", "Content-Length: 0"))
+    local id = face:ask(faces.post("/v1/jobs", { handler = "work" })):match '"id":(%d+)'
+    local without = face:ask(faces.head(("POST /v1/jobs/%s/suspend"):format(id),
+      "Content-Length: 0"))
     process.kill(face.pid)
     process.remove(folder)
     assert.same({ "201", "201", "415", "415", "415" }, told)
