@@ -9,6 +9,7 @@ describe("a verb on jobs", function()
     place = executors.at(program.place {
       ["handlers/work.lua"] = "return function() end\n",
       ["handlers/slow.lua"] = "return function(job)\n"
+        .. "  io.open(job.payload.gate .. '.begun', 'w'):close()\n"
         .. "  os.execute('until test -e ' .. job.payload.gate .. '; do sleep 0.02; done') end\n",
       ["handlers/fail.lua"] = "return { retry = 'R1/PT1S', run = function() error('no', 0) end }\n",
     })
@@ -101,9 +102,8 @@ describe("a verb on jobs", function()
     local gate = place.path .. "/gate"
     place.run("enqueue", "slow", ('{"gate":"%s"}'):format(gate))
     local pid = place.executor("--workers", "1")
-    process.await("the run", 10, function()
-      return count("--locked") == 1
-    end)
+    place.there("gate.begun") -- a lock alone is of a run that may not have begun
+    assert.equal(1, count("--locked"))
     assert.equal("1 job suspended\n", select(2, place.run("job", "suspend", "1")))
     assert.equal(1, count("--state", "suspended"))
     assert(io.open(gate, "w")):close()
