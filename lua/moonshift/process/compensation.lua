@@ -175,7 +175,7 @@ end
 -- cancel(w, inst, token, step): a cancel end event ends what runs in its transaction beside it, and
 -- takes back what has ended there.
 function compensation.cancel(w, inst, token, step)
-  w.scopes.interrupt_around(w, inst, token.scope, token)
+  w.scopes.interrupt(w, inst, token.scope, token)
   compensation.throw(w, inst, token, step, cancelled)
 end
 

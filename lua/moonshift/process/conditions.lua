@@ -72,9 +72,13 @@ local function place_of(token)
 end
 
 -- await(w, inst, token, _, state): the token waits for the condition of its step. Those that begin
--- to wait at one place are looked at together.
+-- to wait at one place are looked at together. Those of a scope that an operator's command opens
+-- (w.opens) are looked at with what is written later.
 function conditions.await(w, inst, token, _, state)
   w:await(inst, token, state)
+  if w.opens then
+    return
+  end
   local last = w.looks and w.looks[#w.looks]
   if last and last.begun and place_of(last.begun[1]) == place_of(token) then
     table.insert(last.begun, token)

@@ -126,24 +126,32 @@ end
 
 -- ---- starting ----
 
--- open_level(w, inst, scope, level) -> a scope that was not there. nil: a listener threw a BPMN
--- error, which has been dealt with.
-function modify.open_level(w, inst, scope, level)
-  local step = level.step
-  local token = frame.add(inst.frame, scope, level.at, "run")
-  kept.branch(inst, scope, token)
-  if level.body then
-    w.multi.open(w, inst, token, step)
-    return token
-  elseif scope.state == "body" then
+-- Opens a scope that is no body. False: a listener threw a BPMN error, which has been dealt with.
+local function open_scope(w, inst, token, step)
+  if token.scope.state == "body" then
     w.multi.first_turn(inst, token, step)
   end
   if not walk.prepare(w, inst, token, step) then
-    return nil
+    return false
   end
   token.state = "scope"
   w.events.watch_events(w, inst, token, step.events)
-  return token
+  return true
+end
+
+-- open_level(w, inst, scope, level) -> a scope that was not there. nil: a listener threw a BPMN
+-- error, which has been dealt with.
+function modify.open_level(w, inst, scope, level)
+  local token, fine = frame.add(inst.frame, scope, level.at, "run"), true
+  kept.branch(inst, scope, token)
+  w.opens = true
+  if level.body then
+    w.multi.open(w, inst, token, level.step)
+  else
+    fine = open_scope(w, inst, token, level.step)
+  end
+  w.opens = false
+  return fine and token or nil
 end
 
 local function open_levels(w, inst, scope, made)

@@ -53,16 +53,10 @@ local function cancel_standing(w, inst, scope, except)
   leave_ranges(w, inst, scope)
 end
 
--- The same for a cancel end event, and ends the watches for the event sub-processes of the scope.
-function scopes.interrupt_around(w, inst, scope, except)
+-- The same for one of its event sub-processes, or a cancel end event. What is waited for in the
+-- scope and beside it is waited for no longer.
+function scopes.interrupt(w, inst, scope, except)
   cancel_standing(w, inst, scope, except)
-  w.events.unwatch_events(w, inst, scope)
-end
-
--- Interrupts a scope for one of its event sub-processes. The boundary events of the scope are
--- waited for no longer, either.
-function scopes.interrupt(w, inst, scope)
-  cancel_standing(w, inst, scope)
   w.events.unwatch(w, inst, scope)
 end
 
@@ -199,7 +193,9 @@ function scopes.open_instance(w, inst, at, restarts)
   if starts and not walk.listen(w, inst, outer, nil, starts, "start") then
     return false
   end
+  w.opens = true
   w.events.watch_events(w, inst, outer, inst.plan.events)
+  w.opens = false
   return true
 end
 

@@ -509,7 +509,7 @@ function walk.new(context, cause, now)
     tells = settings.trail ~= "none", tells_all = settings.trail == "full", here = false,
     stack = { nil, nil, nil, nil, nil, nil, nil, nil }, top = 0, steps = 0, recent = false,
     met = {}, before = cause.kept or NONE, kept = {}, instances = {}, order = {}, trails = {},
-    bodies = false, contends = false,
+    bodies = false, contends = false, opens = false,
     unit = unit.new(), scope = false, job_token = false,
   }, Walk)
   w.scope = variables.scope(w)

@@ -291,6 +291,15 @@ describe("a transaction", function()
     assert.equal("n", d:at(id))
   end)
 
+  it("waits for the events at it no longer while it is taken back", function()
+    local d = booking { m = { kind = "boundary", attached = "x", event = { kind = "message",
+      name = "stop" } }, o = "user" }
+    d:start("p")
+    assert.equal(1, #d.subscriptions)
+    d:complete("b")
+    assert.same({}, d.subscriptions)
+  end)
+
   it("ends with all of its turns", function()
     local d = booking { x = { kind = "transaction", multi = { parallel = true, count = 2 } },
       ua = handler("x") }

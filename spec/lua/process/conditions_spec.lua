@@ -196,6 +196,44 @@ describe("a condition of an event sub-process", function()
   end)
 end)
 
+describe("a condition of a scope that an operator opens", function()
+  -- Those at the sub-process and in it; that at its task is looked at as the task begins.
+  local function store()
+    local function inside(kind)
+      return { kind = kind, scope = "sub" }
+    end
+    return driver.new { graphs.make("p", { v = "user", sub = "subprocess", s2 = inside "start",
+      a = inside "user", e2 = inside "end", h = inside "event_subprocess",
+      t = on("start", "${x == 2}", { scope = "h", interrupting = false }),
+      u = { kind = "user", scope = "h" }, z = { kind = "end", scope = "h" },
+      b = on("boundary", "${x == 2}", { attached = "sub", interrupting = false }), w = "user" },
+      { "s -> v -> sub -> e", "s2 -> a -> e2", "t -> u -> z", "b -> w -> e" }) }
+  end
+
+  local function modify(d, id, operations)
+    d:command { kind = "modify", instance = id, operations = operations }
+  end
+
+  it("is looked at with what is written later", function()
+    local d = store()
+    local id = d:start("p", { x = 2 })
+    modify(d, id, { { start_before = "a" } })
+    assert.equal("a v", d:at(id))
+    set(d, id, { x = 2 })
+    assert.equal("a u v w", d:at(id))
+  end)
+
+  it("is looked at with what the operation writes, and where it begins by itself", function()
+    local d = store()
+    local id = d:start("p", { x = 1 })
+    modify(d, id, { { start_before = "a", variables = { x = 2 } } })
+    assert.equal("a u v w", d:at(id))
+    id = d:start("p", { x = 2 })
+    modify(d, id, { { start_before = "sub" } })
+    assert.equal("a u v w", d:at(id))
+  end)
+end)
+
 describe("a condition that starts a process", function()
   local function store(...)
     local list = { graphs.make("p", { s = on("start", "${x > 1}"), a = "user" }, { "s -> a -> e" }),

@@ -171,10 +171,13 @@ local function has_timed_out(c, host, step)
   return false
 end
 
--- Whether the old graph had the event at this place: then it has come already.
+-- Whether the old graph had the timer at this place: then it has come already. Any other event is
+-- waited for again.
 local function has_come(c, host, step)
   if step.listener then
     return has_timed_out(c, host, step)
+  elseif step.event.kind ~= "timer" then
+    return false
   end
   local pair = c.by_to[step.id]
   local source = pair and pair.source.step
