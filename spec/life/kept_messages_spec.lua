@@ -14,6 +14,14 @@ local files = {
     local process = require "moonshift.process"
     return { process.receive "first" { message = "news" },
       process.receive "next" { message = "news" } }]],
+  ["processes/both.lua"] = [[
+    local step, _, _, parallel, _, receive = require "moonshift.process".words()
+    return { step "begin" { run = function() end, async = true }, parallel {
+      { receive "left" { message = "news" } }, { receive "right" { message = "news" } } } }]],
+  ["processes/both_now.lua"] = [[
+    local _, _, _, parallel, _, receive = require "moonshift.process".words()
+    return { parallel {
+      { receive "left" { message = "news" } }, { receive "right" { message = "news" } } } }]],
   ["processes/send.lua"] = [[
     local step = require "moonshift.process".words()
     return { step "send" { async = true, run = function(job)
@@ -134,6 +142,25 @@ describe("a message that is kept", function()
     assert.equal("completed", how(id))
     assert.same({ n1 = 1, n2 = 2 }, engine:instance(id).variables)
     assert.equal(1, engine:kept_messages():count())
+  end)
+
+  it("is given once to what begins to wait for it with one unit", function()
+    for _, name in ipairs { "both", "both_now" } do
+      assert.equal(0, assert(engine:correlate("news", { keep = "PT1H" })))
+      local id = assert(engine:start(name))
+      engine:drain()
+      assert.same({ "left.parallel.join", "right" }, engine:at(id))
+      assert.equal(0, engine:kept_messages():count())
+      assert(engine:cancel_instance(id))
+    end
+  end)
+
+  it("is given once to what begins to wait for it by one list", function()
+    assert.equal(0, assert(engine:correlate("news", { keep = "PT1H" })))
+    local ids = assert(engine:start { { "any" }, { "any" } })
+    engine:drain()
+    assert.same({ { "next" }, { "first" } }, { engine:at(ids[1]), engine:at(ids[2]) })
+    assert.equal(0, engine:kept_messages():count())
   end)
 
   it("is sent by a handler with its unit", function()

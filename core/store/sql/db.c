@@ -113,14 +113,21 @@ static bool names_kept(const char *sql, const char *const *tables) {
     return false;
 }
 
+static bool row_names(struct row *row, const char *sql, int keeper, const struct db_keeps *keeps) {
+    const unsigned bit = 1u << keeper;
+    if (!(row->seen & bit) && names_kept(sql, keeps->tables))
+        row->names |= bit;
+    row->seen |= bit;
+    return row->names & bit;
+}
+
 /* Writes what is kept if the statement may ask for it. */
 static bool meets_kept(struct db *db, struct row *row, const char *sql, struct error *error) {
-    const struct db_keeps *keeps = db->keeps;
-    if (!keeps || !row)
-        return row != NULL;
-    if (row->names == ROW_UNSEEN)
-        row->names = names_kept(sql, keeps->tables) ? ROW_NAMES : ROW_APART;
-    return row->names == ROW_APART || keeps->write(db, error);
+    bool done = row != NULL;
+    for (int i = 0; done && i < DB_KEEPERS; i++)
+        if (db->keeps[i] && row_names(row, sql, i, db->keeps[i]))
+            done = db->keeps[i]->write(db, error);
+    return done;
 }
 
 static struct row *db_bound(struct db *db, struct error *error, const char *sql, const char *kinds,

@@ -20,9 +20,9 @@ struct db_driver;
 /* A prepared statement; after db_step has returned 1, the row that it stands at. */
 struct row {
     const struct db_driver *driver;
-    void *statement; /* the driver's */
-    bool used;       /* the driver's: it was bound, and its end has not come */
-    enum { ROW_UNSEEN, ROW_APART, ROW_NAMES } names; /* a table of db.keeps, as far as is known */
+    void *statement;      /* the driver's */
+    bool used;            /* the driver's: it was bound, and its end has not come */
+    unsigned seen, names; /* a bit for each of db.keeps: whether it names a table of it */
 };
 
 struct db_entry {
@@ -35,6 +35,7 @@ struct db_keeps {
     const char *const *tables; /* NULL behind the last one */
     bool (*write)(struct db *db, struct error *error);
 };
+enum { DB_KEEPERS = 2 };
 
 enum { DB_SPARE = 8 };
 
@@ -51,8 +52,9 @@ struct db {
     time_ms deadline;      /* monotonic end of the present question; 0: none is put */
     bool patient;          /* a question without one may take any time */
     bool corrupt;          /* the database itself was met damaged, not what a row says */
-    /* Written before a statement that names one of the tables; NULL: nothing is kept. */
-    const struct db_keeps *keeps;
+    /* Each is written before a statement that names one of its tables; NULL: nothing is kept. The
+       tables of a keeper are always the same. */
+    const struct db_keeps *keeps[DB_KEEPERS];
 };
 
 enum row_type { ROW_NULL, ROW_INTEGER, ROW_REAL, ROW_TEXT };

@@ -1,7 +1,6 @@
 #include "store/rules/create/claims.h"
 #include "store/rules/create/create.h"
 #include "store/rules/place/backlog.h"
-#include "store/rules/record/bulk.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,9 +172,7 @@ static void question_end(struct question *question) {
 static bool claim_make(struct store *store, struct job_spec *specs, time_ms now,
                        struct claims *claims, struct question *question, struct error *error) {
     collect(specs, claims, question);
-    /* A holder may be among those that are written later. */
-    if (!bulk_flush(store, true, error) || !purge(store, specs, now, error) ||
-        !claim_ask(store, question, error))
+    if (!purge(store, specs, now, error) || !claim_ask(store, question, error))
         return false;
     give_ids(store, specs, claims->list, now);
     return claim_free(store, question, now, error);

@@ -112,7 +112,7 @@ static enum answer create_halted(struct store *store, const struct job *job, str
                     "t", shown.instance);
 }
 
-/* It only needs rows of its own: nobody asks for them before the others are there. */
+/* It only needs rows of its own, which are written before a statement may ask for them. */
 static bool create_is_plain(const struct store *store, const struct job *job) {
     return store->bulk.open && job->retries > 0 && !job->repeat;
 }
@@ -212,7 +212,7 @@ static bool create_meet(struct store *store, struct job_spec *spec,
     return !replaces || later || replace_job(store, spec, holder->job, now, error);
 }
 
-/* Does another job hold its key? That one may be among those that are written later. */
+/* Does another job hold its key? */
 static enum answer create_held(struct store *store, const struct claim *claim, int64_t definition,
                                const struct job *job, time_ms now, struct unique_holder *holder,
                                struct error *error) {
@@ -220,11 +220,8 @@ static enum answer create_held(struct store *store, const struct claim *claim, i
     if (claim && claim->state == CLAIM_HELD)
         return unique_judge(store, job->unique_key, &claim->found, now, holder, error);
     enum answer taken = unique_taken(store, definition, job->unique_key, &other, error);
-    if (taken != YES)
-        return taken;
-    if (bulk_has(store, other) && !bulk_flush(store, true, error))
-        return FAILED;
-    return unique_find(store, definition, job->unique_key, now, holder, error);
+    return taken == YES ? unique_find(store, definition, job->unique_key, now, holder, error)
+                        : taken;
 }
 
 /* YES: it has the key that it asks for, or asks for none. Where a backlog may refuse the job, the

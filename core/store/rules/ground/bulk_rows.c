@@ -69,15 +69,15 @@ static void forget(struct store *store) {
         memset(kept->bits, 0, sizeof kept->bits);
     kept->marked = false;
     kept->bytes = 0;
-    store->db.keeps = NULL;
+    store->db.keeps[KEEPS_UNITS] = NULL;
 }
 
 static bool flush(struct store *store, struct error *error) {
     const struct kept_rows *of = store->unit_rows.of;
     bool done = true;
-    if (!store->db.keeps)
+    if (!store->db.keeps[KEEPS_UNITS])
         return true;
-    store->db.keeps = NULL;
+    store->db.keeps[KEEPS_UNITS] = NULL;
     for (size_t kind = 0; done && kind < UNIT_ROWS; kind++)
         if (of[kind].count)
             done = store->engine->unit_rows(store, (enum unit_rows)kind, &of[kind], error);
@@ -198,7 +198,7 @@ static bool keep(struct store *store, enum unit_rows kind, const char *letters, 
     memcpy(rows->cells + rows->count++ * columns, cells, columns * sizeof *cells);
     mark(kept, kinds[kind].before, bits);
     rows->letters = letters;
-    store->db.keeps = &keeps;
+    store->db.keeps[KEEPS_UNITS] = &keeps;
     return true;
 }
 

@@ -1,14 +1,18 @@
 /* bulk_rows.h - rows that are kept to be written many at a time: those of jobs (record/bulk.h), and
- * those of units of instances and of their commands.
+ * those of units of instances and of their commands. A statement that names one of their tables
+ * (db.keeps) has them written before it.
  *
  * Where a statement costs more than its row (store_engine.sets), the latter are kept until the
- * commit, or until a statement names one of their tables (db.keeps). Then each kind is one
- * statement, in the order of enum unit_rows. A row that must come behind one that is kept for later
+ * commit, or until such a statement. Then each kind is one statement, in the order of enum
+ * unit_rows. A row that must come behind one that is kept for later
  * in that order has all written before it. Elsewhere each row is a statement at once. */
 #ifndef MOONSHIFT_STORE_RULES_GROUND_BULK_ROWS_H
 #define MOONSHIFT_STORE_RULES_GROUND_BULK_ROWS_H
 
 #include "store/rules/ground/lasting.h"
+
+/* What is kept, as db.keeps has it: rows of units and of their commands, and new jobs. */
+enum { KEEPS_UNITS, KEEPS_JOBS };
 
 enum { BULK_ROWS = 4096 };
 

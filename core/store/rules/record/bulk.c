@@ -204,6 +204,7 @@ static bool flush_places(struct store *store, struct error *error) {
 }
 
 bool bulk_flush(struct store *store, bool done, struct error *error) {
+    store->db.keeps[KEEPS_JOBS] = NULL;
     if (!store->bulk.count)
         return done;
     if (done)
@@ -213,18 +214,21 @@ bool bulk_flush(struct store *store, bool done, struct error *error) {
     return done;
 }
 
+static bool write_kept(struct db *db, struct error *error) {
+    return bulk_flush((struct store *)((char *)db - offsetof(struct store, db)), true, error);
+}
+
+/* Of `locked` itself only those ask that have a job which was there before. */
+static const char *const tables[] = {"job", "live", "counted", "locks", "ready", "timer", NULL};
+static const struct db_keeps keeps = {tables, write_kept};
+
 bool bulk_add(struct store *store, struct lasting_job job, time_ms place, struct error *error) {
     const struct bulk_row row = {.job = job.job, .place = place};
     bool full = false;
-    return job.job && bulk_keep(&store->bulk, row, &full, error) &&
-           (!full || bulk_flush(store, true, error));
-}
-
-bool bulk_has(const struct store *store, int64_t job) {
-    for (size_t i = store->bulk.count; i > 0; i--)
-        if (store->bulk.rows[i - 1].job->id == job)
-            return true;
-    return false;
+    if (!job.job || !bulk_keep(&store->bulk, row, &full, error))
+        return false;
+    store->db.keeps[KEEPS_JOBS] = &keeps;
+    return !full || bulk_flush(store, true, error);
 }
 
 /* ---- locks ---- */
@@ -427,6 +431,7 @@ static bool bulk_before_commit(struct store *store, struct error *error) {
 }
 
 static void bulk_forget(struct store *store) {
+    store->db.keeps[KEEPS_JOBS] = NULL;
     store->bulk.count = store->endings.count = store->failures.count = store->keys.count = 0;
 }
 

@@ -44,15 +44,13 @@ struct bulk_value bulk_value(const struct bulk_row *row, int column);
 bool bulk_room(struct bulk *bulk, struct error *error); /* false: no memory */
 void bulk_clear(struct bulk *bulk);
 
-/* Keeps the job's rows for later; writes all of them if there is no more room. */
+/* Keeps the job's rows for later; writes all of them if there is no more room, or as soon as a
+ * statement may ask for them. */
 bool bulk_add(struct store *store, struct lasting_job job, time_ms place, struct error *error);
 
 /* Writes what is kept, in the open transaction; with `done` false it is dropped. Returns `done`, or
  * false after an error: then the transaction must go. */
 bool bulk_flush(struct store *store, bool done, struct error *error);
-
-/* True if the rows of this job are kept. */
-bool bulk_has(const struct store *store, int64_t job);
 
 /* Keeps the lock of a job that has been taken, until the acquisition, which has the job, ends. */
 bool bulk_take(struct store *store, const struct job *job, const struct head *head, bool parked,
