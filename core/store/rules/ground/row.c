@@ -1,6 +1,7 @@
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/care.h"
 #include "store/rules/ground/suspect_list.h"
+#include "store/rules/ground/unit_ahead.h"
 #include <string.h>
 
 #define READ_TEXT(member) job->member = row_text(row, ROW_##member);
@@ -173,6 +174,12 @@ time_ms row_due(const struct store *store, time_ms due, time_ms now) {
 
 /* ---- writing ---- */
 
+/* It is not known which rows change. */
+static void forget_any(struct store *store) {
+    row_want_end(store);
+    unit_ahead_forget_kind(store, ASKED_JOB);
+}
+
 bool row_write(struct store *store, const struct job_row *row, bool revised, struct error *error) {
     row_forget(store, row->id);
     return db_run(&store->db, error,
@@ -217,7 +224,7 @@ bool row_delete(struct store *store, int64_t id, struct error *error) {
 }
 
 bool row_delete_range(struct store *store, int64_t from, int64_t to, struct error *error) {
-    row_want_end(store);
+    forget_any(store);
     return db_run(&store->db, error, "DELETE FROM job WHERE id>?1 AND id<=?2", "ii", from, to);
 }
 
@@ -264,7 +271,7 @@ bool row_set_execution(struct store *store, const struct job_row *row, int64_t e
 }
 
 bool row_hold_instance(struct store *store, int64_t instance, struct error *error) {
-    row_want_end(store);
+    forget_any(store);
     return db_run(&store->db, error,
                   "UPDATE job SET suspended=(suspended-32)|4, rev=rev+1 WHERE instance_id=?1"
                   " AND suspended&32<>0",

@@ -1,6 +1,7 @@
 /* rows_ahead.c - rows of jobs that are read ahead for a command, in one statement (row.h). */
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/txn_hook.h"
+#include "store/rules/ground/unit_ahead.h"
 #include <stdlib.h>
 
 void row_want_end(struct store *store) {
@@ -29,6 +30,7 @@ void row_forget(struct store *store, int64_t id) {
     struct job_row *row = rows_find(&store->ahead, id);
     if (row)
         row->stream = 0;
+    unit_ahead_changed(store, id);
 }
 
 void row_unlock(struct store *store, int64_t id) {

@@ -168,7 +168,8 @@ struct unit_ahead {
     size_t count, room;
     struct asked_job *jobs; /* those found, in the order of their entries */
     size_t job_count, job_room;
-    struct id_set ended; /* jobs that runs of the transaction have ended */
+    struct id_set ended;   /* jobs that runs of the transaction have ended, */
+    struct id_set changed; /* and those that it has changed: how they go is not known */
 };
 
 /* Jobs that are cancelled together, as SET_CANCELLED has them; see process/waiting.h. */

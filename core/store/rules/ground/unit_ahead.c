@@ -64,6 +64,7 @@ static void forget_all(struct store *store) {
     free(store->asked.list);
     free(store->asked.jobs);
     id_set_clear(&store->asked.ended);
+    id_set_clear(&store->asked.changed);
     store->asked = (struct unit_ahead){0};
 }
 
@@ -175,6 +176,17 @@ bool unit_ahead_jobs(const struct store *store, int64_t instance, int64_t token,
         --*jobs;
     *count = (size_t)entry->count;
     return true;
+}
+
+bool unit_ahead_goes(const struct store *store, const struct asked_job *job) {
+    return job->goes != JOB_STAYS && !id_set_has(&store->asked.changed, job->id);
+}
+
+/* Without memory nothing is known of any job. */
+void unit_ahead_changed(struct store *store, int64_t job) {
+    bool fresh = false;
+    if (store->asked.job_count && !id_set_add(&store->asked.changed, job, &fresh))
+        unit_ahead_forget_kind(store, ASKED_JOB);
 }
 
 bool unit_ahead_gone(const struct store *store, int64_t job) {

@@ -53,6 +53,10 @@ enum { JOB_STAYS, JOB_GOES };
 /* The jobs that waited for it, *count of them. False: it is not known. */
 bool unit_ahead_jobs(const struct store *store, int64_t instance, int64_t token,
                      const struct asked_job **jobs, size_t *count);
+/* True if it goes as was asked: nothing has changed it since. */
+bool unit_ahead_goes(const struct store *store, const struct asked_job *job);
+/* The row of the job changes, or what else says how it goes. */
+void unit_ahead_changed(struct store *store, int64_t job);
 /* True if the job has ended since. */
 bool unit_ahead_gone(const struct store *store, int64_t job);
 /* A job ends: its row goes with the transaction. */

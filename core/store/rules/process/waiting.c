@@ -24,7 +24,7 @@ bool waiting_may_go(const struct store *store, int64_t instance, int64_t token, 
     bool may = unit_ahead_jobs(store, instance, token, &jobs, &count);
     for (size_t i = 0; may && i < count; i++)
         may = jobs[i].id == running || unit_ahead_gone(store, jobs[i].id) ||
-              (jobs[i].goes != JOB_STAYS && goes_untold(store, token));
+              (unit_ahead_goes(store, &jobs[i]) && goes_untold(store, token));
     return may;
 }
 

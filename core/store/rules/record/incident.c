@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "job/command.h"
+#include "store/rules/ground/unit_ahead.h"
 #include "store/rules/place/places.h"
 #include "store/rules/record/caller_incident.h"
 #include "store/rules/record/operation.h"
@@ -59,6 +60,7 @@ bool incident_open(struct store *store, const struct job_row *job, const char *t
                    struct error *error) {
     if (!store->rules->incidents)
         return true;
+    unit_ahead_changed(store, job->id);
     if (store->engine->sets && incident_untold(store) && !incident_has_callers(store, job))
         return incident_open_unasked(store, job->id, type, now, error);
     struct row *row = db_query(&store->db, error, INCIDENT_OF INCIDENT_FROM("?1"), "i", job->id);
