@@ -25,6 +25,14 @@ end
     .. 'job.variables.z = job.variables.packed + 1</script></scriptTask><endEvent id="e"/>'
     .. flow("s", "g") .. flow("g", "x") .. flow("g", "y") .. flow("x", "j") .. flow("y", "j")
     .. flow("j", "z") .. flow("z", "e")),
+  ["processes/q.bpmn"] = models.process('<startEvent id="s"/><userTask id="w"/>'
+    .. '<scriptTask id="n" c:asyncBefore="true" scriptFormat="lua"><script>local x = 1</script>'
+    .. '</scriptTask><serviceTask id="x" c:type="external" c:topic="pack" c:asyncAfter="true"/>'
+    .. '<serviceTask id="y" c:type="external" c:topic="weigh"/>'
+    .. '<serviceTask id="z" c:type="external" c:topic="pack"/><endEvent id="e"/>'
+    .. flow("s", "w") .. flow("w", "n") .. flow("n", "x") .. flow("x", "y") .. flow("y", "z")
+    .. flow("z", "e")):gsub('process id="p"', 'process id="q"'),
+  ["handlers/topic/weigh.lua"] = "return function(job) job.variables.kg = 7 end\n",
 }
 
 local WORKERS = { "w1", "w2", "w3" }
@@ -55,6 +63,48 @@ describe("workers outside", function()
     for _, one in ipairs(assert(engine:settle { outcomes = outcomes }).outcomes) do
       assert.is_nil(one.code)
     end
+  end
+
+  -- Starts so many instances. Their ids.
+  local function start(key, count)
+    local started = {}
+    for i = 1, count do
+      started[i] = { key }
+    end
+    return assert(engine:start(started))
+  end
+
+  -- Hands these back; those to hand back again are added to `left`. How many were done.
+  local function hand_back(given, left)
+    local done = 0
+    for i, one in ipairs(assert(engine:settle { outcomes = given }).outcomes) do
+      if one.code then -- something else had the lane of the instance too long
+        assert.equal("conflict", one.code)
+        left[#left + 1] = given[i]
+      else
+        done = done + 1
+      end
+    end
+    return done
+  end
+
+  -- Fetches and hands back until all instances have ended. How many jobs that were.
+  local function serve()
+    local ended, left = 0, {}
+    process.await("the end of all instances", 60, function()
+      for _, worker in ipairs(WORKERS) do
+        local given = left
+        for _, job in ipairs(assert(engine:fetch { worker = worker, topics = { "pack" }, max = 5,
+          lock = "PT1H" })) do
+          given[#given + 1] = { id = job.id, token = job.token, outcome = "complete",
+            variables = { packed = 1 } }
+        end
+        left = {}
+        ended = ended + hand_back(given, left)
+      end
+      return engine:instances():count() == 0
+    end)
+    return ended
   end
 
   -- Starts an executor, lets it begin a job, and kills it in the middle.
@@ -106,38 +156,29 @@ describe("workers outside", function()
   it("move instances whose other branches an executor runs", function()
     place.executor("--workers", "4")
     place.enqueue("note", 200)
-    local started = {}
-    for i = 1, 40 do
-      started[i] = { "p" }
-    end
-    local ended, left = 0, {}
-    assert.equal(40, #assert(engine:start(started)))
-    process.await("the end of all instances", 60, function()
-      for _, worker in ipairs(WORKERS) do
-        local jobs = assert(engine:fetch { worker = worker, topics = { "pack" }, max = 5,
-          lock = "PT1H" })
-        for _, job in ipairs(jobs) do
-          left[#left + 1] = { id = job.id, token = job.token, outcome = "complete",
-            variables = { packed = 1 } }
-        end
-        local given
-        given, left = left, {}
-        for i, one in ipairs(assert(engine:settle { outcomes = given }).outcomes) do
-          if one.code then -- something else had the lane of the instance too long
-            assert.equal("conflict", one.code)
-            left[#left + 1] = given[i]
-          else
-            ended = ended + 1
-          end
-        end
-      end
-      return engine:instances():count() == 0
-    end)
-    assert.equal(40, ended)
+    start("p", 40)
+    assert.equal(40, serve())
     for _, row in ipairs(engine:past_instances():list()) do
       assert.same({ "completed", true, 2 }, { row.how, row.variables.y, row.variables.z })
     end
     local _, output = process.moonshift("check", "--store", place.url)
     assert.matches("nothing is wrong", output)
+  end)
+
+  it("get what jobs and batches of executors come to, and nothing that has a handler", function()
+    place.executor("--workers", "3")
+    place.enqueue("note", 200)
+    local ids = start("q", 40)
+    assert(engine:batch { type = "modify", ids = table.move(ids, 1, 20, 1, {}),
+      config = { operations = { { start_before = "x" }, { cancel = "w" } } } })
+    for _, task in ipairs(engine:tasks({ instance = table.move(ids, 21, 40, 1, {}) }):list()) do
+      assert(engine:complete(task.id))
+    end
+    assert.equal(80, serve())
+    for _, row in ipairs(engine:past_instances():list()) do
+      assert.same({ "completed", 7 }, { row.how, row.variables.kg })
+    end
+    assert.equal(0, engine:incidents():count())
+    assert.equal(0, engine:log({ outcome = "failed" }):count())
   end)
 end)

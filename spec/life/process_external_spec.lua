@@ -74,6 +74,35 @@ describe("an external task without a handler", function()
     assert.equal("conflict", (hand(job, "complete")))
   end)
 
+  it("is its worker's where a job or a batch comes to it", function()
+    open(models.process('<startEvent id="s"/><userTask id="w"/>'
+      .. '<scriptTask id="n" c:asyncBefore="true" scriptFormat="lua"><script>local x = 1</script>'
+      .. "</scriptTask>" .. task("x", "charge") .. task("y", "pack", 'c:asyncAfter="true"')
+      .. task("z", "weigh") .. flow("s", "w") .. flow("w", "n") .. flow("n", "x")
+      .. flow("x", "y") .. flow("y", "z")),
+      { ["handlers/topic/weigh.lua"] = "return function(job) job.variables.kg = 7 end" })
+    local ids = {}
+    for i = 1, 3 do
+      ids[i] = engine:start("p")
+    end
+    engine:complete(engine:tasks({ instance = ids[1] }):one().id)
+    assert(engine:batch { type = "modify", ids = { ids[2], ids[3] },
+      config = { operations = { { start_before = "x" }, { cancel = "w" } } } })
+    engine:drain()
+    for _, topic in ipairs { "charge", "pack" } do
+      local jobs = fetch(topic)
+      assert.equal(3, #jobs)
+      for _, job in ipairs(jobs) do
+        assert.is_nil(hand(job, "complete"))
+      end
+      engine:drain()
+    end
+    for _, id in ipairs(ids) do
+      assert.same({ "completed", 7 }, { engine:instance(id).how, engine:instance(id).variables.kg })
+    end
+    assert.equal(0, engine:incidents():count())
+  end)
+
   it("has a topic and a priority that expressions give", function()
     open(models.line(task("x", "${where}", 'c:taskPriority="${rank}"')))
     engine:start("p", { variables = { where = "north", rank = 3 } })

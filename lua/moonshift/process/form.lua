@@ -76,33 +76,44 @@ function Asked.ask(_, value)
   return value.constant
 end
 
--- A context that knows the made-up instance and calls no handler. `called` lists the activities
--- whose handlers would have been called.
-local function made_context(context, asked, row, now, called)
-  local made = setmetatable({ encode = context.encode, decode = context.decode,
-    settings = context.settings or {}, runs = context.runs, speak = false, hold = false,
-    host = false, turns_outside = false, last_plan = false,
-    left_text = false, left_frame = false }, { __index = refuse })
-  function made.now()
-    return now
+-- Adds what a context knows of versions: the made-up one is that which is asked about.
+local function add_versions(made, context, asked, row)
+  local function real(version)
+    return version == row.version and asked.version or version
   end
   function made.graph(version)
     return version == row.version and asked.graph or context.graph(version)
   end
   function made.version_row(version)
-    return context.version_row(version == row.version and asked.version or version)
+    return context.version_row(real(version))
   end
   function made.version_named(key, number)
     local version = context.version_named(key, number)
     return version == asked.version and row.version or version
   end
-  function made.frame()
-    return row
+  -- What follows may depend on whether there is one, which is the same as long as a context lasts.
+  function made.handler(names, version, own)
+    return not own and NONE or context.handler(names, real(version), own) and NONE
   end
-  function made.handler()
+end
+
+-- A context that knows the made-up instance and calls no handler. `called` lists the activities
+-- whose handlers would have been called.
+local function made_context(context, asked, row, now, called)
+  local made = setmetatable({ encode = context.encode, decode = context.decode,
+    settings = context.settings or {}, runs = context.runs, speak = false, hold = false,
+    host = false, turns_outside = context.turns_outside or false, last_plan = false,
+    left_text = false, left_frame = false }, { __index = refuse })
+  add_versions(made, context, asked, row)
+  function made.now()
+    return now
+  end
+  function made.frame(id)
+    return id == row.id and row or refuse()
+  end
+  function made.script()
     return NONE
   end
-  made.script = made.handler
   function made.call(fn, ...)
     if fn == Asked.ask then
       return true, fn(...)
@@ -187,7 +198,7 @@ local function set(...)
 end
 
 local ROW = set("id", "version", "rev", "frame", "ended", "variables")
-local JOB = set("instance", "token", "handler", "priority", "retries", "exclusive")
+local JOB = set("instance", "token", "handler", "topic", "priority", "retries", "exclusive")
 local LEFT = set("instance", "what", "token")
 
 local function check_lists(unit)
@@ -229,8 +240,8 @@ local function job_of(job, values)
   if tostring(job.token) ~= values.token or job.instance ~= values.instance then
     refuse()
   end
-  return { handler = job.handler, priority = job.priority, retries = job.retries,
-    exclusive = job.exclusive }
+  return { handler = job.handler, topic = job.topic, priority = job.priority,
+    retries = job.retries, exclusive = job.exclusive }
 end
 
 local function left_of(entry, values)
@@ -283,9 +294,10 @@ function form.make(one)
   return first_fine and fine and variables.equal(first, other) and first
 end
 
-local function make(context, graph, cause, place, begin)
+local function make(context, version, cause, place, begin)
+  local graph = context.graph(version)
   local plan = compile.plan(graph)
-  local asked = { graph = graph, place = place, begin = begin }
+  local asked = { graph = graph, version = version, place = place, begin = begin }
   function asked.cause(values)
     return { kind = "job", instance = values.instance, token = math.tointeger(values.token),
       handler = cause.handler, last = cause.last }
@@ -311,13 +323,14 @@ local function forms_of(context, graph)
   return forms
 end
 
--- find(context, graph, cause, place, begin) -> the form of the units of a job at a place; false:
+-- find(context, version, cause, place, begin) -> the form of the units of a job at a place; false:
 -- there is none
-function form.find(context, graph, cause, place, begin)
-  local forms, key = forms_of(context, graph), cause.handler .. " " .. place
+function form.find(context, version, cause, place, begin)
+  local forms = forms_of(context, context.graph(version))
+  local key = cause.handler .. " " .. place
   local found = forms[key]
   if found == nil then
-    found = make(context, graph, cause, place, begin)
+    found = make(context, version, cause, place, begin)
     forms[key] = found
   end
   return found

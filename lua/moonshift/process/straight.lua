@@ -22,7 +22,7 @@ local function unit_of(run)
   end
   for i, job in ipairs(made.jobs) do
     jobs[i] = { instance = id, token = run.cause.token, handler = job.handler,
-      priority = job.priority, retries = job.retries, exclusive = job.exclusive }
+      topic = job.topic, priority = job.priority, retries = job.retries, exclusive = job.exclusive }
   end
   return { kept = run.kept, left = left, jobs = jobs,
     instances = { { id = id, version = row.version, rev = row.rev, key = row.key,
@@ -91,7 +91,7 @@ function straight.run(context, cause, begin)
   if not values or math.tointeger(values.token) ~= cause.token then
     return nil
   end
-  local found = form.find(context, context.graph(row.version), cause, place, begin)
+  local found = form.find(context, row.version, cause, place, begin)
   if found then
     return run_form { context = context, cause = cause, row = row, values = values, form = found,
       begin = begin, kept = {}, before = NONE, here = false, now = false, frame = false }

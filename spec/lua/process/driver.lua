@@ -259,7 +259,7 @@ end
 local WAITS = { before = "jobs", after = "jobs", seed = "jobs", timer = "jobs",
   ["on timer"] = "jobs", message = "subscriptions", ["on message"] = "subscriptions",
   signal = "subscriptions", ["on signal"] = "subscriptions",
-  task = "tasks" }
+  task = "tasks", external = "jobs" }
 
 local function expect(waits, kind, token)
   waits[kind .. " " .. token] = (waits[kind .. " " .. token] or 0) + 1
@@ -466,15 +466,23 @@ function Driver:run(job)
   return unit
 end
 
--- The first job that is due now, in order of priority and number.
-function Driver:ready()
+-- The first job that is due now, in order of priority and number; `outside`: of those that have a
+-- topic, which are no others.
+function Driver:ready(outside)
   local best
   for _, job in ipairs(self.jobs) do
-    if (job.due or 0) <= self.time and (not best or (job.priority or 0) > (best.priority or 0)) then
+    if (job.due or 0) <= self.time and (job.topic ~= nil) == (outside or false)
+      and (not best or (job.priority or 0) > (best.priority or 0)) then
       best = job
     end
   end
   return best
+end
+
+-- A worker outside hands a job back. Raises what the handlers that follow raise.
+function Driver:hand_back(job)
+  self:take(job)
+  return self:command { kind = "external", instance = job.instance, token = job.token }
 end
 
 function Driver:drain()

@@ -105,6 +105,15 @@ local EXTRAS = {
   function(node)
     node.behaviour = { names = { "nobody" } }
   end,
+  function(node)
+    node.behaviour = { names = { "nobody" }, topic = "outside" }
+  end,
+  function(node)
+    node.behaviour = { names = { "nobody", "h1" }, topic = "in the folder" }
+  end,
+  function(node)
+    node.behaviour = { names = { "nobody" }, topic = "number ${count}" }
+  end,
 }
 
 -- A service task; every second one does nothing that a walk must see.
@@ -179,6 +188,13 @@ local function run_both(ours, theirs)
   assert.same(theirs.jobs, ours.jobs)
 end
 
+-- A worker outside hands the next job of both back. Its unit is always walked.
+local function hand_back_both(ours, theirs)
+  local fine = pcall(ours.hand_back, ours, ours:ready(true))
+  assert.equal(fine, (pcall(theirs.hand_back, theirs, theirs:ready(true))))
+  assert.same(theirs.jobs, ours.jobs)
+end
+
 local function a_driver(seed)
   local d = driver.new(drawn(seed))
   d.called = {}
@@ -201,8 +217,9 @@ local function drive_both(seed)
     assert.equal(pcall(ours.start, ours, "p", given, more),
       (pcall(theirs.start, theirs, "p", given, more)))
   end
-  while ours:ready() do
-    run_both(ours, theirs)
+  while ours.jobs[1] do
+    local step = ours:ready() and run_both or hand_back_both
+    step(ours, theirs)
   end
   assert.same(theirs.past, ours.past)
   assert.same(theirs.trail, ours.trail)

@@ -6,7 +6,8 @@ local process = require "spec.support.process"
 local rules = require "moonshift.rules"
 local testing = require "moonshift.testing"
 
-local PLACES = { "task", "job", "behind", "timer", "message", "plain", "event", "beside", "other" }
+local PLACES = { "task", "job", "behind", "timer", "message", "plain", "event", "beside", "outside",
+  "topic", "other" }
 
 -- A process in which an instance waits where its variable `at` says.
 local MODEL = [[
@@ -22,10 +23,12 @@ return { %s
     { when = "${at == 'plain'}", task "p1" { name = "Plain" } },
     { when = "${at == 'event'}", task "e1" { on_message = { "stop", task "e2" {} } } },
     { when = "${at == 'beside'}", parallel { { task "b1" {} }, { task "b2" {} } } },
+    { when = "${at == 'outside'}", step "x1" { topic = "charge" } },
+    { when = "${at == 'topic'}", step "y1" { topic = "weigh" } },
     { otherwise = true, task "o1" {} } }, %s }]]
 
 local PAIRS = { t1 = "p1", p1 = "t1", j1 = "k1", m1 = "m1", w1 = "w1", e1 = "o1", b1 = "b1",
-  o1 = "e1" }
+  o1 = "e1", x1 = "x1" }
 
 local function pairs_of()
   local list = {}
@@ -39,19 +42,22 @@ local function pairs_of()
 end
 
 local BATCHES = {
-  ["a migration"] = { made = 10, type = "migrate",
+  ["a migration"] = { made = 12, type = "migrate",
     config = { plan = { process = "order", from = 1, to = 2, activities = pairs_of() } } },
   ["a migration with variables"] = { made = 0, type = "migrate",
     config = { plan = { process = "order", to = 2, equal = true, variables = { moved = 1 } } } },
-  ["a modification"] = { made = 14, type = "modify",
+  ["a modification"] = { made = 18, type = "modify",
     config = { operations = { { start_before = "last" }, { cancel = "t1" }, { cancel = "p1" },
       { cancel = "o1" }, { cancel = "m1" } } } },
-  ["a modification by jobs"] = { made = 14, type = "modify",
+  ["a modification by jobs"] = { made = 18, type = "modify",
     config = { operations = { { start_before = "j1" }, { start_before = "p1" },
       { cancel = "t1" } } } },
+  ["a modification by external tasks"] = { made = 18, type = "modify",
+    config = { operations = { { start_before = "x1" }, { start_before = "y1" },
+      { cancel = "x1" } } } },
   ["one that calls"] = { made = 0, type = "modify",
     config = { operations = { { start_before = "k1" }, { cancel = "t1" } } } },
-  ["one that ends"] = { made = 12, type = "modify",
+  ["one that ends"] = { made = 16, type = "modify",
     config = { operations = { { cancel = "t1" } } } },
 }
 
@@ -112,6 +118,7 @@ describe("units of batches from forms", function()
 
   before_each(function()
     folder = process.folder { ["handlers/note.lua"] = "return function() end\n",
+      ["handlers/topic/weigh.lua"] = "return function() end\n",
       ["processes/order.lua"] = MODEL:format("", "task \"last\" {}") }
     run, counts = batch_form.run, { made = 0, walked = 0 }
     batch_form.run = function(...)
