@@ -106,7 +106,7 @@ local writers = {
 
   operation = { rules "record/operation", server "turn/unit_rows", rules "clean/clean" },
 
-  unique_key = { server "turn/set", server "turn/bulk", rules "place/unique",
+  unique_key = { server "turn/set", server "turn/bulk", server "life/upgrade", rules "place/unique",
     rules "create/intake" },
   lane_backlog = { rules "place/backlog" },
   rate = { rules "place/rate_limit" },

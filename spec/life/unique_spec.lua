@@ -69,6 +69,54 @@ describe("a unique job", function()
     assert.same({ n = 2 }, engine:job(id).payload)
   end)
 
+  -- By each rule a job is asked for by itself and in a list: what comes of it, and the message.
+  local function ask(tenant, case)
+    local found, told = {}, {}
+    for i, rule in ipairs { "keep", "replace", "refuse" } do
+      local how = { unique = "t", on_conflict = rule, tenant = tenant }
+      local id, what, code = engine:enqueue("sync", { n = 9 }, how)
+      local ids, outcomes, other = engine:enqueue_many { { "sync", nil,
+        { unique = case, tenant = tenant } }, { "sync", { n = 9 }, how } }
+      assert.same({ id or code, id and what or told[0] },
+        { ids and ids[2] or other, ids and outcomes[2] or told[0] })
+      found[i], told[i] = id and what or code, not id and what or ""
+      assert.equal(told[i], ids and "" or outcomes)
+    end
+    return found, table.concat(told)
+  end
+
+  it("is known to its tenant alone: while it lives, and as long as its key lasts", function()
+    local id = assert(sync(1, { unique = "t", tenant = "a", unique_for = "PT1H" }))
+    local held = ('unique "t" of "sync" is held by job %d'):format(id)
+    local cases = { { "living", function() end, "replaced", held },
+      { "ended", function()
+        engine:drain()
+      end, "kept", held .. ", done, until 2026-01-01T01:00:00.000Z" },
+      { "removed", function()
+        assert(engine:delete_history(id))
+      end, "kept", held .. ", done, until 2026-01-01T01:00:00.000Z" } }
+    for _, case in ipairs(cases) do
+      case[2]()
+      local found, told = ask("b", case[1])
+      assert.same({ "conflict", "conflict", "conflict" }, found)
+      assert.equal(('unique "t" of "sync" is held by a job of another tenant (expected one of "b")')
+        :rep(3), told)
+      found, told = ask("a", case[1])
+      assert.same({ "kept", case[3], "conflict" }, found)
+      assert.equal(case[4], told)
+    end
+    engine:advance "PT1H"
+    assert.equal("created", select(2, sync(1, { unique = "t", tenant = "b" })))
+  end)
+
+  it("does not come back while another tenant has its key, of which it names nothing", function()
+    local id = assert(sync(1, { tenant = "a" }))
+    assert(engine:dead_letter(id))
+    assert(sync(2, { tenant = "b" }))
+    assert.same({ nil, 'unique "account-7" of "sync" is held by a job of another tenant'
+      .. ' (expected one of "a")', "conflict" }, { engine:set_retries(id, 3) })
+  end)
+
   it("gives its key up when it is done", function()
     sync(1)
     engine:drain()

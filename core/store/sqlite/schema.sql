@@ -139,7 +139,7 @@ CREATE TABLE operation(
   instance INT) STRICT;             -- of a process
 
 CREATE TABLE unique_key(
-  definition INT, key TEXT, job INT NOT NULL, until INT,
+  definition INT, key TEXT, job INT NOT NULL, until INT, tenant TEXT, -- that of the job
   PRIMARY KEY(definition, key)) WITHOUT ROWID, STRICT;
 CREATE INDEX unique_until ON unique_key(until) WHERE until NOT NULL;
 CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit

@@ -87,3 +87,9 @@ CREATE TABLE folder_models(
 
 -- A job keeps the trace of the request that it comes from.
 ALTER TABLE job ADD COLUMN trace TEXT;
+
+-- A unique key outlives its job, and keeps its tenant.
+ALTER TABLE unique_key ADD COLUMN tenant TEXT;
+UPDATE unique_key SET tenant=(SELECT j.tenant FROM job j WHERE j.id=unique_key.job);
+UPDATE unique_key SET tenant=e.tenant FROM ended e
+  WHERE e.job=unique_key.job AND e.tenant IS NOT NULL AND unique_key.until IS NOT NULL;

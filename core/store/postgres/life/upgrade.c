@@ -25,8 +25,8 @@ static const char index_7[] = "CREATE INDEX CONCURRENTLY IF NOT EXISTS incident_
 /* 8: what is written about a run of a schedule has the schedule's name; other programs ask for jobs
  * in transactions of their own; turns of large bodies have rows. Tasks say whether their changes
  * call listeners, and what waits for a signal which priority its job has. Workers outside have rows
- * as executors have, and jobs of a topic are found by it. What a caller over HTTP shows has a
- * row. What need not be read again of folders is kept. */
+ * as executors have, and jobs of a topic are found by it. What a caller over HTTP shows has a row.
+ * Unique keys have the tenants of their jobs. What need not be read again of folders is kept. */
 static const char widen_8[] =
     "ALTER TABLE job ADD COLUMN IF NOT EXISTS schedule text COLLATE \"C\","
     " ADD COLUMN IF NOT EXISTS trace text COLLATE \"C\";\n"
@@ -75,6 +75,11 @@ static const char widen_8[] =
     " created bigint NOT NULL, expires bigint, used bigint, revoked bigint);\n"
     "CREATE UNIQUE INDEX IF NOT EXISTS api_token_name ON api_token(name)"
     " WHERE revoked IS NULL;\n"
+    "ALTER TABLE unique_key ADD COLUMN IF NOT EXISTS tenant text COLLATE \"C\";\n"
+    "UPDATE unique_key SET tenant=j.tenant FROM job j"
+    " WHERE j.id=unique_key.job AND j.tenant IS NOT NULL;\n"
+    "UPDATE unique_key SET tenant=e.tenant FROM ended e"
+    " WHERE e.job=unique_key.job AND e.tenant IS NOT NULL AND unique_key.until IS NOT NULL;\n"
     "CREATE TABLE IF NOT EXISTS folder_mark(mark text COLLATE \"C\" PRIMARY KEY,"
     " deployment bigint NOT NULL);\n"
     "CREATE TABLE IF NOT EXISTS folder_models("

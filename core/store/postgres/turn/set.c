@@ -204,8 +204,8 @@ static const struct {
                          "u.job") " AS l ON true LEFT JOIN LATERAL (SELECT id, released FROM intake"
                                   " WHERE u.job>reached AND u.job<=last LIMIT 1) AS i ON true",
                      2, ARRAY_INT8},
-    [SET_CLAIM] = {"INSERT INTO unique_key(definition, job, until, key)"
-                   " SELECT unnest(?), unnest(?), unnest(?), unnest(?)",
+    [SET_CLAIM] = {"INSERT INTO unique_key(definition, job, until, key, tenant)"
+                   " SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?)",
                    3, ARRAY_INT8},
 };
 
@@ -224,11 +224,14 @@ static void fill(struct array *array, enum array_type type, const int64_t *list,
 static void fill_texts(struct array *array, const char *const *list, size_t count) {
     array_begin(array, ARRAY_TEXT);
     for (size_t i = 0; i < count; i++)
-        array_add_bytes(array, list[i], strlen(list[i]));
+        if (list[i])
+            array_add_bytes(array, list[i], strlen(list[i]));
+        else
+            array_add_null(array);
     array_end(array);
 }
 
-/* Binds the columns, and then the texts if there are any. False: no memory. */
+/* Binds the columns, and then the texts that there are. False: no memory. */
 static bool bind(struct row *row, const struct set *set) {
     struct array array = {0};
     bool bound = true;
@@ -237,9 +240,9 @@ static bool bind(struct row *row, const struct set *set) {
         fill(&array, kinds[set->kind].type, set->columns[at], set->count);
         bound = statement_bind_array(row, at, &array);
     }
-    if (bound && set->texts) {
-        fill_texts(&array, set->texts, set->count);
-        bound = statement_bind_array(row, at, &array);
+    for (int i = 0; bound && i < 2 && set->texts[i]; i++) {
+        fill_texts(&array, set->texts[i], set->count);
+        bound = statement_bind_array(row, at + i, &array);
     }
     array_clear(&array);
     return bound;

@@ -18,7 +18,7 @@ struct question {
     struct asking *list;
     size_t room;
     int64_t *definitions, *numbers, *untils; /* columns of the set */
-    const char **keys;
+    const char **keys, **tenants;
 };
 
 /* ---- which are asked for ---- */
@@ -98,7 +98,7 @@ static bool claim_ask(struct store *store, struct question *question, struct err
     }
     question->set = (struct set){.kind = SET_HOLDERS,
                                  .columns = {question->definitions, question->numbers},
-                                 .texts = question->keys,
+                                 .texts = {question->keys},
                                  .count = question->room,
                                  .read = read_holders};
     return store->engine->set(store, &question->set, error);
@@ -128,12 +128,13 @@ static bool claim_free(struct store *store, struct question *question, time_ms n
         question->definitions[count] = spec->job.definition;
         question->numbers[count] = spec->job.id;
         question->keys[count] = spec->job.unique_key;
+        question->tenants[count] = spec->job.tenant;
         question->untils[count++] = spec->unique_until > now ? spec->unique_until : TIME_NONE;
     }
     question->set =
         (struct set){.kind = SET_CLAIM,
                      .columns = {question->definitions, question->numbers, question->untils},
-                     .texts = question->keys,
+                     .texts = {question->keys, question->tenants},
                      .count = count};
     return !count || store->engine->set(store, &question->set, error);
 }
@@ -157,8 +158,9 @@ static bool question_begin(struct question *question, size_t count) {
     question->numbers = calloc(count, sizeof *question->numbers);
     question->untils = calloc(count, sizeof *question->untils);
     question->keys = calloc(count, sizeof *question->keys);
+    question->tenants = calloc(count, sizeof *question->tenants);
     return question->list && question->definitions && question->numbers && question->untils &&
-           question->keys;
+           question->keys && question->tenants;
 }
 
 static void question_end(struct question *question) {
@@ -167,6 +169,7 @@ static void question_end(struct question *question) {
     free(question->numbers);
     free(question->untils);
     free(question->keys);
+    free(question->tenants);
 }
 
 static bool claim_make(struct store *store, struct job_spec *specs, time_ms now,

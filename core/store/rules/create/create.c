@@ -178,31 +178,15 @@ bool create_occurrence(struct store *store, struct job_spec *spec,
            (spec->told || tell_created(store, &spec->job, now, error));
 }
 
-/* A job of one tenant never gets the payload of another one, nor stands for it: who asks would hear
- * of a job that is none of theirs, and have none. One without a tenant stands for any. */
-static bool create_may_meet(struct store *store, const struct job *job, int64_t holder,
-                            bool replaces, struct error *error) {
-    int64_t own = 1;
-    if (db_value(&store->db, error, &own,
-                 "SELECT CASE WHEN tenant IS NOT DISTINCT FROM CAST(?2 AS TEXT)"
-                 " OR (tenant IS NULL AND ?3=0) THEN 1 ELSE 0 END FROM job WHERE id=?1",
-                 "itn", holder, job->tenant, (int)replaces) == FAILED)
-        return false;
-    return own || error_set(error, ERROR_CONFLICT,
-                            "unique \"%.255s\" of \"%.255s\" is held by a job of another tenant"
-                            " (expected one of %s%.255s%s)",
-                            job->unique_key, job->handler, job->tenant ? "\"" : "",
-                            job->tenant ? job->tenant : "no tenant", job->tenant ? "\"" : "");
-}
-
-/* Another job holds its key. */
+/* Another job holds its key. A job of one tenant never gets the payload of another one, nor stands
+ * for it: who asks would hear of a job that is none of theirs, and have none. */
 static bool create_meet(struct store *store, struct job_spec *spec,
                         const struct catalog_stream *stream, const struct unique_holder *holder,
                         time_ms now, struct error *error) {
     const bool replaces =
         spec->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
     if ((replaces || spec->job.tenant) &&
-        !create_may_meet(store, &spec->job, holder->job, replaces, error))
+        unique_own(store, stream->definition->id, &spec->job, replaces, error) != YES)
         return false;
     if (spec->on_conflict == ON_CONFLICT_REFUSE)
         return unique_refuse(spec->job.handler, spec->job.unique_key, holder, error);
@@ -329,6 +313,7 @@ static bool create_begin(struct store *store, const struct job_spec *specs, int6
     if (store->writing || !specs || !create_are_apart(store, specs, deployment))
         return unit_begin(store, STORE_TURN, own, error);
     ahead->key = specs->job.unique_key;
+    ahead->tenant = specs->job.tenant;
     ahead->definition = create_keyed(store, specs, deployment);
     ahead->given = specs->job.id;
     ahead->until = specs->unique_until > now ? specs->unique_until : TIME_NONE;

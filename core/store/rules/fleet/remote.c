@@ -132,7 +132,7 @@ static bool workers_ask(struct store *store, struct workers *workers, const char
         done = workers->topics[i] || db_no_memory(&store->db, error);
     }
     workers->set =
-        (struct set){.kind = SET_WORKERS, .texts = names, .count = count, .read = workers_read};
+        (struct set){.kind = SET_WORKERS, .texts = {names}, .count = count, .read = workers_read};
     return done && store->engine->set(store, &workers->set, error);
 }
 

@@ -99,13 +99,13 @@ enum set_kind {
                         of which only their own rows tell */
     SET_HOLDERS,     /* definitions, numbers, and unique keys as texts: a row (number,
                         UNIQUE_HOLDER) for each key that has one */
-    SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until
-                  then */
+    SET_CLAIM, /* definitions, jobs, instants, and unique keys and tenants as texts: each job has
+                  its key, until then */
 };
 struct set {
     enum set_kind kind;
-    const int64_t *columns[5]; /* an instant may be TIME_NONE */
-    const char *const *texts;  /* NULL: none are given */
+    const int64_t *columns[5];   /* an instant may be TIME_NONE */
+    const char *const *texts[2]; /* NULL: none are given; a text may be NULL */
     size_t count;
     /* Reads the rows, if there are any to read. */
     bool (*read)(struct set *set, struct store *store, struct row *row, struct error *error);

@@ -54,7 +54,7 @@ static bool changes_write_set(struct store *store, const struct frames *frames, 
     int64_t ids[FRAMES_KEPT], revs[FRAMES_KEPT];
     const char *texts[FRAMES_KEPT];
     struct set set = {
-        .kind = turn ? SET_TURNS : SET_FRAMES, .columns = {ids, revs}, .texts = texts};
+        .kind = turn ? SET_TURNS : SET_FRAMES, .columns = {ids, revs}, .texts = {texts}};
     for (size_t i = 0; i < frames->count; i++) {
         if (frames->list[i].turn != turn)
             continue;

@@ -4,6 +4,9 @@
 #include "store/rules/ground/engine.h"
 #include "store/rules/place/places.h"
 
+#define UNIQUE_INSERT                                                                              \
+    "INSERT INTO unique_key(definition, key, job, until, tenant) VALUES(?1, ?2, ?3, ?4, ?5)"       \
+    " ON CONFLICT DO NOTHING"
 #define EXPIRED "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT ?2"
 
 /* The holder is in no place yet: is it there for this store? NO: it never will be. */
@@ -79,6 +82,28 @@ bool unique_refuse(const char *handler, const char *key, const struct unique_hol
                      holder->there ? "" : until);
 }
 
+/* Where its row is there, the holder says whose it is: a program of before gives keys no tenant. */
+enum answer unique_own(struct store *store, int64_t definition, const struct job *job,
+                       bool replaces, struct error *error) {
+    int64_t own = 0;
+    if (db_value(&store->db, error, &own,
+                 "SELECT CASE WHEN h.tenant IS NOT DISTINCT FROM CAST(?3 AS TEXT)"
+                 " OR (h.tenant IS NULL AND ?4=0) THEN 1 ELSE 0 END FROM"
+                 " (SELECT CASE WHEN j.id IS NULL THEN u.tenant ELSE j.tenant END AS tenant"
+                 " FROM unique_key u LEFT JOIN job j ON j.id=u.job"
+                 " WHERE u.definition=?1 AND u.key=?2) AS h",
+                 "ittn", definition, job->unique_key, job->tenant, (int)replaces) == FAILED)
+        return FAILED;
+    if (own)
+        return YES;
+    error_set(error, ERROR_CONFLICT,
+              "unique \"%.255s\" of \"%.255s\" is held by a job of another tenant"
+              " (expected one of %s%.255s%s)",
+              job->unique_key, job->handler, job->tenant ? "\"" : "",
+              job->tenant ? job->tenant : "no tenant", job->tenant ? "\"" : "");
+    return NO;
+}
+
 /* Keys whose time is over: that of a job which is there needs none. */
 bool unique_purge(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
@@ -96,10 +121,8 @@ enum answer unique_claim(struct store *store, const struct job *job, time_ms unt
                          struct error *error) {
     until = until > now ? until : TIME_NONE;
     if ((until != TIME_NONE && !unique_purge(store, now, error)) ||
-        !db_run(&store->db, error,
-                "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
-                " ON CONFLICT DO NOTHING",
-                "itiT", job->definition, job->unique_key, job->id, until))
+        !db_run(&store->db, error, UNIQUE_INSERT, "itiTt", job->definition, job->unique_key,
+                job->id, until, job->tenant))
         return FAILED;
     CRASH_POINT("unique_claimed");
     return db_changes(&store->db) ? YES : NO;
@@ -107,10 +130,8 @@ enum answer unique_claim(struct store *store, const struct job *job, time_ms unt
 
 struct row *unique_ahead_ask(struct store *store, const struct unique_ahead *ahead,
                              struct error *error) {
-    return db_query(&store->db, error,
-                    "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
-                    " ON CONFLICT DO NOTHING RETURNING job",
-                    "itiT", ahead->definition, ahead->key, ahead->job, ahead->until);
+    return db_query(&store->db, error, UNIQUE_INSERT " RETURNING job", "itiTt", ahead->definition,
+                    ahead->key, ahead->job, ahead->until, ahead->tenant);
 }
 
 bool unique_ahead_answer(struct store *store, struct unique_ahead *ahead, struct row *row,
@@ -125,11 +146,12 @@ bool unique_ahead_answer(struct store *store, struct unique_ahead *ahead, struct
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error) {
     enum answer claimed = unique_claim(store, job, until, now, error);
-    return claimed == YES || (claimed == NO && db_run(&store->db, error,
-                                                      "UPDATE unique_key SET job=?3, until=?4"
-                                                      " WHERE definition=?1 AND key=?2",
-                                                      "itiT", job->definition, job->unique_key,
-                                                      job->id, until > now ? until : TIME_NONE));
+    return claimed == YES ||
+           (claimed == NO && db_run(&store->db, error,
+                                    "UPDATE unique_key SET job=?3, until=?4, tenant=?5"
+                                    " WHERE definition=?1 AND key=?2",
+                                    "itiTt", job->definition, job->unique_key, job->id,
+                                    until > now ? until : TIME_NONE, job->tenant));
 }
 
 bool unique_done(struct store *store, const struct job *job, time_ms now, struct error *error) {
@@ -161,7 +183,8 @@ enum answer unique_retake(struct store *store, const struct job_row *row, time_m
     enum answer held = unique_find(store, job->definition, job->unique_key, now, &holder, error);
     if (held == YES && holder.job == row->id)
         held = NO;
-    if (held == YES)
+    if (held == YES &&
+        (!job->tenant || unique_own(store, job->definition, job, false, error) == YES))
         unique_refuse(job->handler, job->unique_key, &holder, error);
     if (held == NO)
         held = unique_hold(store, job, TIME_NONE, now, error) ? NO : FAILED;

@@ -39,7 +39,7 @@ enum answer unique_claim(struct store *store, const struct job *job, time_ms unt
 
 /* A key that is claimed by the message with which its creation begins. */
 struct unique_ahead {
-    const char *key;
+    const char *key, *tenant;
     int64_t definition, given; /* given: the id of the job; 0: the next one that was drawn */
     time_ms until;             /* TIME_NONE: as long as the job is alive */
     int64_t job;               /* that holds it, if it was claimed */
@@ -68,6 +68,12 @@ enum answer unique_find(struct store *store, int64_t definition, const char *key
 /* ERROR_CONFLICT that names the holder. */
 bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
                    struct error *error);
+
+/* YES: the holder of the key is of the job's tenant, or has none and is not replaced. Else
+ * ERROR_CONFLICT, which does not name it: who asks would hear of a job that is none of theirs. The
+ * key outlives the holder's row. */
+enum answer unique_own(struct store *store, int64_t definition, const struct job *job,
+                       bool replaces, struct error *error);
 
 /* A job that was just created holds its key, which no other does: the row of one that is gone makes
  * room. */

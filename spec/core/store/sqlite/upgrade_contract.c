@@ -222,6 +222,9 @@ static void version_6(struct contract *c) {
 static void version_7(struct contract *c) {
     char url[160];
     EXPECT(golden(c, 7, url, sizeof url));
+    EXPECT(execute("INSERT INTO unique_key(definition, key, job, until)"
+                   " VALUES(1, 'ended', 4, 9999999999999), (1, 'none', 5, 9999999999999);"
+                   "UPDATE ended SET tenant='north' WHERE job=4"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store);
     json_t *found = store_verify(store, NULL, &c->error);
@@ -233,6 +236,9 @@ static void version_7(struct contract *c) {
                    "INSERT INTO t SELECT group_concat(named, ', ') FROM (SELECT schedule||' '||"
                    "group_concat(id, ' ') AS named FROM (SELECT * FROM job WHERE schedule IS NOT"
                    " NULL ORDER BY schedule, id) GROUP BY schedule)"));
+    EXPECT(execute("CREATE TEMP TABLE t(n CHECK(n='ended north, none -'));"
+                   "INSERT INTO t SELECT group_concat(key||' '||coalesce(tenant, '-'), ', ')"
+                   " FROM (SELECT * FROM unique_key ORDER BY key)"));
 }
 
 /* How many of three jobs with a rate may start then, beside what has been started. */
