@@ -1,6 +1,5 @@
 /* arena.h - memory for many short texts that end together. */
-#ifndef MOONSHIFT_BASE_ARENA_H
-#define MOONSHIFT_BASE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void arena_keep(struct arena *arena, size_t size);
 /* Nothing is in use any more; one block stays for what comes next. */
 void arena_empty(struct arena *arena);
 void arena_clear(struct arena *arena);
-
-#endif

@@ -1,7 +1,6 @@
 /* ascii_scan.h - text looked at eight bytes at a time, for what reads or writes JSON many thousand
  * times a second. */
-#ifndef MOONSHIFT_BASE_ASCII_SCAN_H
-#define MOONSHIFT_BASE_ASCII_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ static inline size_t ascii_size(const char *text, size_t size) {
     }
     return at;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* calendar.h - the civil calendar in UTC, and instants as ISO 8601 text. Pure. */
-#ifndef MOONSHIFT_BASE_CALENDAR_H
-#define MOONSHIFT_BASE_CALENDAR_H
+#pragma once
 
 #include "base/clock.h"
 #include <stdint.h>
@@ -20,5 +19,3 @@ void civil_from_days(int64_t days, int64_t *year, int *month, int *day);
 
 /* Quotient rounded down, for times before 1970. */
 int64_t divide_down(int64_t value, int64_t by);
-
-#endif

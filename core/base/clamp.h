@@ -1,6 +1,5 @@
 /* clamp.h - keeps a number between two bounds. */
-#ifndef MOONSHIFT_BASE_CLAMP_H
-#define MOONSHIFT_BASE_CLAMP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ static inline int64_t clamp(int64_t value, int64_t least, int64_t most) {
         return least;
     return value > most ? most : value;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* clock.h - the only place where time enters. No other file asks the system for the time. */
-#ifndef MOONSHIFT_BASE_CLOCK_H
-#define MOONSHIFT_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ time_ms clock_since_boot(void);
 time_ms clock_monotonic(void);
 /* The same in microseconds, for measuring. */
 int64_t clock_monotonic_us(void);
-
-#endif

@@ -2,8 +2,7 @@
  * the environment kills the process as it passes the place for the third time. The file CRASH_LOG
  * gets a line with the process and the place for that death; without CRASH_AT, for every pass. In
  * other builds they are nothing: not even the names are there. */
-#ifndef MOONSHIFT_BASE_CRASH_POINT_H
-#define MOONSHIFT_BASE_CRASH_POINT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,7 +19,5 @@ static inline bool crash_point_none(void) {
 }
 /* A statement of its own, or a link of a chain: `one() && CRASH_POINT("between") && two()`. */
 #define CRASH_POINT(name) crash_point_none()
-
-#endif
 
 #endif

@@ -1,6 +1,5 @@
 /* embedded.h - files that travel inside the binary: the Lua half, the stock scripts, the schema. */
-#ifndef MOONSHIFT_BASE_EMBEDDED_H
-#define MOONSHIFT_BASE_EMBEDDED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ extern const struct embedded embedded_files[];
 
 /* By path, or NULL. */
 const struct embedded *embedded_find(const char *path);
-
-#endif

@@ -3,8 +3,7 @@
  * The struct lives on the caller's stack; functions that can fail return bool (or NULL) and take a
  * last parameter `struct error *`. Sentences are worded once, where the cause is known: lower case,
  * no full stop, the thing, the value in quotes, what was expected. */
-#ifndef MOONSHIFT_BASE_ERROR_H
-#define MOONSHIFT_BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ const char *error_code_name(enum error_code code);
 int error_exit_status(enum error_code code);
 /* The status of an answer over HTTP (RFC 9110); 200 for ERROR_NONE. */
 int error_http_status(enum error_code code);
-
-#endif

@@ -1,7 +1,6 @@
 /* histogram.h - how long things took, in classes of 1, 2 and 5 times a power of ten from 100 us to
  * 1000 s. One thread adds, without a lock; any thread reads meanwhile. */
-#ifndef MOONSHIFT_BASE_HISTOGRAM_H
-#define MOONSHIFT_BASE_HISTOGRAM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ static inline void histogram_count(_Atomic int64_t *counter, int64_t value) {
     int64_t now = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, now + value, memory_order_relaxed);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* json.h - jansson with our strictness, set once (rules §1: what a payload may be). */
-#ifndef MOONSHIFT_BASE_JSON_H
-#define MOONSHIFT_BASE_JSON_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -86,5 +85,3 @@ bool json_refuse(const char *what, const json_t *value, const char *expected, st
  */
 bool json_keys(const json_t *object, const char *const *known, const char *what,
                const char *otherwise, struct error *error);
-
-#endif

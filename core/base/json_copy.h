@@ -1,7 +1,6 @@
 /* json_copy.h - the compact form of JSON texts: the bytes that json_write makes of json_read, in
  * one pass and without an object between. */
-#ifndef MOONSHIFT_BASE_JSON_COPY_H
-#define MOONSHIFT_BASE_JSON_COPY_H
+#pragma once
 
 #include "base/json_scan.h"
 
@@ -23,5 +22,3 @@ bool json_copy_value(struct json_copier *copier, int depth);
 
 /* Releases the keys. The copier may be used again. */
 void json_copier_clear(struct json_copier *copier);
-
-#endif

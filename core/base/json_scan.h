@@ -3,8 +3,7 @@
  * For readers that make something else of a text than an object of jansson, many thousand times a
  * second. A reading that fails says nothing about the reason: json_read finds it in the same text.
  * It may also fail for a number of unusual length, which json_read can read. */
-#ifndef MOONSHIFT_BASE_JSON_SCAN_H
-#define MOONSHIFT_BASE_JSON_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ static inline bool json_key_same(const struct json_key *one, const struct json_k
 
 /* True if two of the keys are the same. May change their order. */
 bool json_keys_repeat(struct json_key *keys, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* list.h - an array that grows by one at a time. */
-#ifndef MOONSHIFT_BASE_LIST_H
-#define MOONSHIFT_BASE_LIST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,5 +9,3 @@
 static inline void *list_room(void *list, size_t count, size_t size) {
     return count & (count - 1) ? list : realloc(list, (count ? count * 2 : 1) * size);
 }
-
-#endif

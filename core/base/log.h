@@ -1,7 +1,6 @@
 /* log.h - one line per event on standard error: logfmt, or JSON. Only run/, http/, cli/
  * and main.c log. */
-#ifndef MOONSHIFT_BASE_LOG_H
-#define MOONSHIFT_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ void log_event(enum log_level level, const char *event, const char *keys, ...);
 
 /* A short-lived sink for specs and for `print` capture: NULL restores standard error. */
 void log_sink(void (*write)(void *arg, const char *line), void *arg);
-
-#endif

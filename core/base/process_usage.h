@@ -1,6 +1,5 @@
 /* process_usage.h - what this process uses of the machine, as the system tells it. */
-#ifndef MOONSHIFT_BASE_PROCESS_USAGE_H
-#define MOONSHIFT_BASE_PROCESS_USAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ struct process_usage {
 
 /* What the system does not tell is 0. */
 struct process_usage process_usage(void);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A reactor belongs to one thread; reactor_wake and watch_new are for all. Its owner works in
  * rounds: reactor_wait calls what has been watched for, and returns. */
-#ifndef MOONSHIFT_BASE_REACTOR_H
-#define MOONSHIFT_BASE_REACTOR_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -44,5 +43,3 @@ void reactor_signal(struct reactor *reactor, int signal, void (*call)(void *arg)
 void reactor_signals_end(struct reactor *reactor);
 /* Inside a signal handler: has the same effect as the signal. */
 void reactor_signal_came(int signal);
-
-#endif

@@ -1,6 +1,5 @@
 /* text.h - small helpers for text: growing buffers, UTF-8, "did you mean". */
-#ifndef MOONSHIFT_BASE_TEXT_H
-#define MOONSHIFT_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ char *file_read_open(int file, size_t *size);
 
 /* A positive number for a text (FNV-1a); the same in every version, because stores keep it. */
 int64_t text_hash(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* thread.h - the only file that includes pthread.h: threads that block all signals, a mutex, a
  * condition, a semaphore. */
-#ifndef MOONSHIFT_BASE_THREAD_H
-#define MOONSHIFT_BASE_THREAD_H
+#pragma once
 
 #include "base/clock.h"
 #include <pthread.h>
@@ -82,5 +81,3 @@ void semaphore_wait(struct semaphore *semaphore);
 /* False: it was not posted for so many microseconds. */
 bool semaphore_wait_for(struct semaphore *semaphore, int64_t microseconds);
 void semaphore_post(struct semaphore *semaphore);
-
-#endif

@@ -1,7 +1,6 @@
 /* bench.h - what this machine reaches: the executor of `run` and real Lua handlers on a temporary
  * store, every commit synced. docs/performance.md says what each figure is. */
-#ifndef MOONSHIFT_BENCH_BENCH_H
-#define MOONSHIFT_BENCH_BENCH_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -44,5 +43,3 @@ json_t *bench_processes(const struct bench_options *options, struct error *error
 /* What an acquisition costs beside so many rows: { scale: [{ rows, … }], ratio }. */
 json_t *bench_scale(const struct bench_options *options, const int64_t *rows, size_t count,
                     struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* client_group.h - several clients that begin at the same moment, as threads or as processes. */
-#ifndef MOONSHIFT_BENCH_CLIENT_GROUP_H
-#define MOONSHIFT_BENCH_CLIENT_GROUP_H
+#pragma once
 
 #include "base/error.h"
 #include <stdatomic.h>
@@ -57,5 +56,3 @@ int64_t client_group_ended(const struct client_group *group);
 void client_group_ready(struct client_group *group);
 /* False: the time is up, or all clients must stop. */
 bool client_group_goes_on(struct client_group *group);
-
-#endif

@@ -1,6 +1,5 @@
 /* commands.h - what the program's own verbs reach, as a user starts them. */
-#ifndef MOONSHIFT_BENCH_COMMANDS_H
-#define MOONSHIFT_BENCH_COMMANDS_H
+#pragma once
 
 #include "base/error.h"
 #include <sys/types.h>
@@ -11,5 +10,3 @@
 pid_t command_start(const char *const *words, struct error *error);
 /* Ends it as TERM does, and waits. */
 void command_end(pid_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* http_face.h - a network face in a process of its own, as `serve` has it, and connections to it.
  */
-#ifndef MOONSHIFT_BENCH_HTTP_FACE_H
-#define MOONSHIFT_BENCH_HTTP_FACE_H
+#pragma once
 
 #include "bench/rig.h"
 
@@ -28,5 +27,3 @@ void http_client_close(struct http_client *client);
  * also for a status from 300 on. */
 const char *http_client_post(struct http_client *client, const char *path, const char *body,
                              size_t size, struct error *error);
-
-#endif

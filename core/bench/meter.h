@@ -1,6 +1,5 @@
 /* meter.h - what something takes: time, processor, syncs. */
-#ifndef MOONSHIFT_BENCH_METER_H
-#define MOONSHIFT_BENCH_METER_H
+#pragma once
 
 #include "store/store.h"
 #include <sys/types.h>
@@ -35,5 +34,3 @@ bool meter_put(json_t *object, const char *key, double value);
 /* Puts what was written to the log, and how often it was synced, by each of so many. A server
  * writes by itself: nothing is put. */
 bool meter_put_written(json_t *object, const struct meter *used, double count, const char *server);
-
-#endif

@@ -1,6 +1,5 @@
 /* phases.h - what a bench measures, one function a kind; each puts its figures into the report. */
-#ifndef MOONSHIFT_BENCH_PHASES_H
-#define MOONSHIFT_BENCH_PHASES_H
+#pragma once
 
 #include "bench/rig.h"
 
@@ -40,5 +39,3 @@ bool kinds_folder(const struct bench *bench, const json_t *row, struct error *er
 json_t *kinds_bench(const struct bench_options *options, const char *program,
                     bool (*each)(struct bench *bench, const json_t *kinds, struct error *error),
                     struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* place.h - a directory of its own for one bench: the handlers and the temporary store. */
-#ifndef MOONSHIFT_BENCH_PLACE_H
-#define MOONSHIFT_BENCH_PLACE_H
+#pragma once
 
 #include "base/error.h"
 #include <limits.h>
@@ -29,5 +28,3 @@ void place_empty(const struct place *place);
 bool place_goes_on(struct error *error);
 /* A child of this process is killed by them. */
 void place_leave_signals(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* rig.h - one phase of a bench: a fresh store, the jobs in it, an executor on it, and the proof
  * that each job ran exactly once. */
-#ifndef MOONSHIFT_BENCH_RIG_H
-#define MOONSHIFT_BENCH_RIG_H
+#pragma once
 
 #include "bench/bench.h"
 #include "bench/meter.h"
@@ -71,5 +70,3 @@ const char *rig_history(const struct bench_options *options);
 
 void rig_tell(const struct rig *rig, const char *doing, int64_t done, int64_t of);
 void rig_pause(int64_t microseconds);
-
-#endif

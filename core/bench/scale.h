@@ -1,7 +1,6 @@
 /* scale.h - the steps of a scale run: how a store comes by many rows, and what is measured there.
  * Private to scale*.c. */
-#ifndef MOONSHIFT_BENCH_SCALE_H
-#define MOONSHIFT_BENCH_SCALE_H
+#pragma once
 
 #include "bench/rig.h"
 
@@ -35,5 +34,3 @@ bool scale_acquire(struct rig *rig, double *found, double *met, struct error *er
 bool scale_lock(struct rig *rig, int64_t count, struct error *error);
 /* An executor starts on what is there and works for a second at most. */
 bool scale_start(struct rig *rig, struct scale_found *found, struct error *error);
-
-#endif

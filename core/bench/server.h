@@ -1,7 +1,6 @@
 /* server.h - a bench on a server: each phase has a schema of its own, which is dropped behind it,
  * and the processor that a server of this machine takes counts as well. */
-#ifndef MOONSHIFT_BENCH_SERVER_H
-#define MOONSHIFT_BENCH_SERVER_H
+#pragma once
 
 #include "store/store.h"
 #include <sys/types.h>
@@ -19,5 +18,3 @@ pid_t server_process(struct store *store);
 /* Seconds of processor that the server has taken so far, with all its processes, also ended ones.
  */
 double server_cpu(pid_t server);
-
-#endif

@@ -1,6 +1,5 @@
 /* cli.h - the command line: a verb is handed its flags, calls the engine, and prints. */
-#ifndef MOONSHIFT_CLI_CLI_H
-#define MOONSHIFT_CLI_CLI_H
+#pragma once
 
 #include "cli/verbs.h"
 #include "job/settings.h"
@@ -23,5 +22,3 @@ int cli_main(int argc, char **argv);
 
 /* Prints `moonshift: <text>` to standard error and returns the error's exit status. */
 int cli_fail(const struct error *error);
-
-#endif

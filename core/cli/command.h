@@ -1,6 +1,5 @@
 /* command.h - does an operator's verb (job/command.h) and says what it did. */
-#ifndef MOONSHIFT_CLI_COMMAND_H
-#define MOONSHIFT_CLI_COMMAND_H
+#pragma once
 
 #include "cli/words/flags.h"
 #include <jansson.h>
@@ -34,5 +33,3 @@ bool command_put(json_t *command, const char *key, const char *name, const char 
 /* Does so with all flags given that are members, in the order of the help: "--jobs-only" is
  * jobs_only. */
 bool command_members(json_t *command, const struct flags *flags, struct error *error);
-
-#endif

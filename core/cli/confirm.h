@@ -1,6 +1,5 @@
 /* confirm.h - asks a person before many jobs are lost. */
-#ifndef MOONSHIFT_CLI_CONFIRM_H
-#define MOONSHIFT_CLI_CONFIRM_H
+#pragma once
 
 #include "cli/cli.h"
 #include "engine/engine.h"
@@ -13,5 +12,3 @@
  * MOONSHIFT_YES=1 is given. False: the answer was not yes, or an error. */
 bool confirm(const struct cli *cli, const struct flags *flags, struct engine *engine,
              json_t *command, struct error *error);
-
-#endif

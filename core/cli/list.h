@@ -1,6 +1,5 @@
 /* list.h - the flags that select and page what a list shows. */
-#ifndef MOONSHIFT_CLI_LIST_H
-#define MOONSHIFT_CLI_LIST_H
+#pragma once
 
 #include "cli/shown/table.h"
 #include "cli/words/flags.h"
@@ -85,5 +84,3 @@ bool list_cut(const struct list *list, const json_t *rows);
 
 /* On a terminal, puts the stock handlers of the first `count` rows behind the folder's own. */
 bool list_own_first(json_t *rows, size_t count, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* receipt.h - what `enqueue` answers: the id, or how many and from where to where, or all ids. */
-#ifndef MOONSHIFT_CLI_RECEIPT_H
-#define MOONSHIFT_CLI_RECEIPT_H
+#pragma once
 
 #include "cli/cli.h"
 #include "engine/engine.h"
@@ -46,5 +45,3 @@ bool receipt_print_result(const struct receipt *receipt, json_t *result, struct 
 /* To standard output. */
 bool receipt_print(struct receipt *receipt, struct error *error);
 void receipt_clear(struct receipt *receipt);
-
-#endif

@@ -1,6 +1,5 @@
 /* setup.h - the script folder, the settings and the store that a verb works on. */
-#ifndef MOONSHIFT_CLI_SETUP_H
-#define MOONSHIFT_CLI_SETUP_H
+#pragma once
 
 #include "cli/cli.h"
 #include "cli/words/flags.h"
@@ -58,5 +57,3 @@ void setup_clear(struct cli *cli);
  * memory. A new reference, or NULL with `error` filled. */
 json_t *setup_ask(struct cli *cli, const struct flags *flags, enum ask_kind kind, json_t *question,
                   struct error *error);
-
-#endif

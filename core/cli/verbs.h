@@ -1,6 +1,5 @@
 /* verbs.h - the table of the program's verbs. Each file of verb/ and wait/ has one of its parts. */
-#ifndef MOONSHIFT_CLI_VERBS_H
-#define MOONSHIFT_CLI_VERBS_H
+#pragma once
 
 #include "cli/words/flags.h"
 
@@ -22,5 +21,3 @@ const struct cli_command *verb_find(const char *first, const char *second, int *
 
 /* Why verb_find found nothing: an unknown verb, or a group without its second word. False. */
 bool verb_unknown(const char *first, const char *second, struct error *error);
-
-#endif

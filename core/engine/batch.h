@@ -1,7 +1,6 @@
 /* batch.h - one operation for many ids (rules §17): a batch is described by an object, filled in
  * parts, each in a transaction of its own, and started. The store does the rest. */
-#ifndef MOONSHIFT_ENGINE_BATCH_H
-#define MOONSHIFT_ENGINE_BATCH_H
+#pragma once
 
 #include "engine/engine.h"
 #include "store/batch.h"
@@ -42,5 +41,3 @@ void engine_batch_abandon(struct engine *engine, int64_t id);
 bool engine_batch_create(struct engine *engine, const json_t *spec, const json_t *ids,
                          enum ask_kind of, const json_t *query, struct command_run *run,
                          struct error *error);
-
-#endif

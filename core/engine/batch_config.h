@@ -1,7 +1,6 @@
 /* batch_config.h - the config of a batch that gives a command to instances (rules §17): what can be
  * known to be wrong before the first is looked at. */
-#ifndef MOONSHIFT_ENGINE_BATCH_CONFIG_H
-#define MOONSHIFT_ENGINE_BATCH_CONFIG_H
+#pragma once
 
 #include "base/error.h"
 #include "job/instance_batch.h"
@@ -12,5 +11,3 @@
  * or all that is wrong with the operations. */
 bool batch_config_check(const struct instance_batch *type, const json_t *config,
                         struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* batch_type.h - the types of batches, and the config that each takes (rules §17). The stock
  * ones do operators' verbs; others are files batches/TYPE.lua. Private to core/engine/. */
-#ifndef MOONSHIFT_ENGINE_BATCH_TYPE_H
-#define MOONSHIFT_ENGINE_BATCH_TYPE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "job/command.h"
@@ -17,5 +16,3 @@ bool batch_type_check(struct engine *engine, const char *type, const json_t *con
 
 /* The verb's type of batch, NULL if it has none. */
 const char *batch_type_of(enum command_verb verb);
-
-#endif

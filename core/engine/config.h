@@ -1,6 +1,5 @@
 /* config.h - the settings that a script folder brings along. */
-#ifndef MOONSHIFT_ENGINE_CONFIG_H
-#define MOONSHIFT_ENGINE_CONFIG_H
+#pragma once
 
 #include "job/settings.h"
 #include "script/folder.h"
@@ -19,5 +18,3 @@ bool config_settings(struct settings *settings, const struct folder *folder, con
 
 /* Reads the folders of a JSON array of texts (NULL or empty: the stock scripts alone). */
 struct folder *config_folder(const json_t *paths, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* create_list.h - the jobs of many creators in one transaction, with one sync (rules §1). */
-#ifndef MOONSHIFT_ENGINE_CREATE_LIST_H
-#define MOONSHIFT_ENGINE_CREATE_LIST_H
+#pragma once
 
 #include "engine/intake.h"
 
@@ -28,5 +27,3 @@ struct create_list {
 void create_list_write(struct create_list *list, struct engine *engine,
                        struct create_entry *entries);
 void create_list_clear(struct create_list *list);
-
-#endif

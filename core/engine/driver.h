@@ -1,8 +1,7 @@
 /* driver.h - the functions that a driver, which runs an engine's jobs, needs of the engine: loaded
  * generations, a job taken by hand, a run on this thread. Used by core/run/ and core/bench/ alone.
  */
-#ifndef MOONSHIFT_ENGINE_DRIVER_H
-#define MOONSHIFT_ENGINE_DRIVER_H
+#pragma once
 
 #include "engine/engine.h"
 #include "engine/generations.h"
@@ -51,5 +50,3 @@ struct job *engine_take(struct engine *engine, int64_t id, bool force,
 
 /* Between transactions: keeps the write-ahead log short. */
 void engine_tidy(struct engine *engine);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * An engine belongs to one thread at a time. Every verb that writes runs in a transaction of its
  * own and is acknowledged after it is synced. */
-#ifndef MOONSHIFT_ENGINE_ENGINE_H
-#define MOONSHIFT_ENGINE_ENGINE_H
+#pragma once
 
 #include "script/script.h"
 #include "store/store.h"
@@ -210,5 +209,3 @@ bool engine_process_list(struct engine *engine, const json_t *commands, struct e
 
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);
-
-#endif

@@ -1,6 +1,5 @@
 /* engine_state.h - the members of an engine. Private to core/engine/. */
-#ifndef MOONSHIFT_ENGINE_ENGINE_STATE_H
-#define MOONSHIFT_ENGINE_ENGINE_STATE_H
+#pragma once
 
 #include "engine/driver.h"
 #include "engine/job_services.h"
@@ -76,5 +75,3 @@ time_ms engine_now(const struct engine *engine);
 static inline void engine_ids_drop(struct engine *engine) {
     engine->ids_left = engine->ids_drawn = 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* fetch.h - what a worker outside asks for, as the faces say it (rules §24). */
-#ifndef MOONSHIFT_ENGINE_FETCH_H
-#define MOONSHIFT_ENGINE_FETCH_H
+#pragma once
 
 #include "base/text.h"
 #include "engine/engine.h"
@@ -41,5 +40,3 @@ bool engine_heard(struct engine *engine);
 /* How much work there is: store_awaited, with *wait in ms. */
 bool engine_awaited(struct engine *engine, const json_t *topics, json_t **found, time_ms *wait,
                     struct error *error);
-
-#endif

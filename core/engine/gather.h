@@ -4,8 +4,7 @@
  * A creator whose job was just written mostly comes back with the next one at once. So a
  * transaction waits until as many creators ask for it as lately, for half the time that the last
  * one took at most. It never waits while none is expected. */
-#ifndef MOONSHIFT_ENGINE_GATHER_H
-#define MOONSHIFT_ENGINE_GATHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct gather {
 /* After a transaction that answered so many creators and took so many microseconds, while others
  * came to wait. */
 struct gather gather_next(size_t answered, size_t waiting, int64_t took);
-
-#endif

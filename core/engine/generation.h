@@ -1,7 +1,6 @@
 /* generation.h - one loaded script folder: its bytes, what it declares, and its deployment in the
  * store. */
-#ifndef MOONSHIFT_ENGINE_GENERATION_H
-#define MOONSHIFT_ENGINE_GENERATION_H
+#pragma once
 
 #include "script/script.h"
 #include "store/store.h"
@@ -70,5 +69,3 @@ enum answer generation_deployed(struct generation *generation, struct store *sto
 /* Says in the log if a newer deployment counts beside it, or counted until now, and which ones have
  * its name from now on. */
 void generation_tell(const struct generation *generation);
-
-#endif

@@ -1,7 +1,6 @@
 /* generations.h - the loaded script folders of one engine. A job runs on the newest that has its
  * handler, so an older one is kept as long as it has a handler which no newer has (rules §13). */
-#ifndef MOONSHIFT_ENGINE_GENERATIONS_H
-#define MOONSHIFT_ENGINE_GENERATIONS_H
+#pragma once
 
 #include "engine/generation.h"
 
@@ -21,5 +20,3 @@ void generations_free(struct generations *generations, const struct generations 
 struct generation *generations_find(const struct generations *generations, const char *handler);
 /* Finds a generation by its number; NULL: it is not there. */
 struct generation *generations_number(const struct generations *generations, int number);
-
-#endif

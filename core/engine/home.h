@@ -1,6 +1,5 @@
 /* home.h - where a script folder has its store. */
-#ifndef MOONSHIFT_ENGINE_HOME_H
-#define MOONSHIFT_ENGINE_HOME_H
+#pragma once
 
 #include "job/settings.h"
 
@@ -16,5 +15,3 @@ bool home_default(struct settings *settings, const json_t *paths, struct error *
 /* Refuses to start beside jobs that wait elsewhere: false if the default store of the folder is not
  * there yet, and moonshift.db of the working directory holds jobs or cannot be read. */
 bool home_check(const struct settings *settings, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* intake.h - creating many jobs in several transactions, all or nothing (rules §1); and asking for
  * jobs or commands under a key, so that asking again is harmless. */
-#ifndef MOONSHIFT_ENGINE_INTAKE_H
-#define MOONSHIFT_ENGINE_INTAKE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "store/intake.h"
@@ -58,5 +57,3 @@ bool engine_intake_end(struct engine *engine, struct store_intake *intake,
                        struct engine_request *request, struct error *error);
 /* Removes all of it. Rows that cannot be removed now are removed by other processes later. */
 void engine_intake_abandon(struct engine *engine, struct store_intake *intake);
-
-#endif

@@ -1,8 +1,7 @@
 /* job_requests.h - the requests of running jobs to the store: ids for new jobs, progress, more time
  * (rules §20). Workers leave requests, the turn writes them with everything else. One mutex; never
  * held during a write. */
-#ifndef MOONSHIFT_ENGINE_JOB_REQUESTS_H
-#define MOONSHIFT_ENGINE_JOB_REQUESTS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -37,5 +36,3 @@ void job_requests_done(struct job_requests *requests, bool committed);
 void job_requests_tick(struct job_requests *requests);
 /* From now on every request is refused (ERROR_CLOSED), also those that wait. */
 void job_requests_close(struct job_requests *requests);
-
-#endif

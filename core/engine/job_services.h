@@ -1,8 +1,7 @@
 /* job_services.h - what a running job may ask of the outside (rules §20). On a worker, writes go to
  * the loop as requests, and questions to a connection of their own that only reads. On the caller's
  * thread both go to the engine's connection. */
-#ifndef MOONSHIFT_ENGINE_JOB_SERVICES_H
-#define MOONSHIFT_ENGINE_JOB_SERVICES_H
+#pragma once
 
 #include "engine/job_requests.h"
 #include "script/script.h"
@@ -24,5 +23,3 @@ void job_services_unlock(struct job_services *services);
 
 /* The host of every script: any thread for workers, else the engine's. */
 struct script_host job_services_host(struct job_services *services);
-
-#endif

@@ -1,6 +1,5 @@
 /* maintenance.h - operations on a whole store: backup, restore, verification. */
-#ifndef MOONSHIFT_ENGINE_MAINTENANCE_H
-#define MOONSHIFT_ENGINE_MAINTENANCE_H
+#pragma once
 
 #include "job/settings.h"
 #include "store/backup.h"
@@ -26,5 +25,3 @@ bool engine_grants(const struct settings *settings, const struct store_roles *ro
 /* The statements that let programs enqueue; see store_functions. */
 bool engine_functions(const struct settings *settings, const struct store_roles *roles,
                       struct text *text, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* process_command.h - what a command to a process may be told, and of which type each is. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_COMMAND_H
-#define MOONSHIFT_ENGINE_PROCESS_COMMAND_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -8,5 +7,3 @@
 /* A copy of the command, in which an integer that stands for a name is its text. NULL: error, which
  * names the first one of another type. The caller's. */
 json_t *process_command_copy(const json_t *command, struct error *error);
-
-#endif

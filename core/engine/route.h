@@ -1,6 +1,5 @@
 /* route.h - routes of the folder: functions that answer requests over HTTP (rules §25). */
-#ifndef MOONSHIFT_ENGINE_ROUTE_H
-#define MOONSHIFT_ENGINE_ROUTE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -11,5 +10,3 @@ const json_t *engine_route(struct engine *engine, const char *name);
 /* Calls the function of a route that is there; see script_answer. Nothing is written: the jobs of
  * the answer are the caller's to create. NULL: error. */
 json_t *engine_route_answer(struct engine *engine, const json_t *asked, struct error *error);
-
-#endif

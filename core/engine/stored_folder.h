@@ -1,7 +1,6 @@
 /* stored_folder.h - the script folder of an executor that has none on disk: the files of a
  * deployment, read from the store (rules §13). */
-#ifndef MOONSHIFT_ENGINE_STORED_FOLDER_H
-#define MOONSHIFT_ENGINE_STORED_FOLDER_H
+#pragma once
 
 #include "job/settings.h"
 #include "script/folder.h"
@@ -15,5 +14,3 @@ struct folder *stored_folder(const struct settings *settings, const char *name,
  * what this program found in its models. It has no files if the hash is the same. The caller's;
  * NULL: nothing is known, or the folder has no model. */
 struct folder *stored_check(const struct settings *settings, const struct folder *folder);
-
-#endif

@@ -1,7 +1,6 @@
 /* acquire.h - what an executor looks for: the question it puts to the store each turn
  * (rules §2, §3). */
-#ifndef MOONSHIFT_JOB_ACQUIRE_H
-#define MOONSHIFT_JOB_ACQUIRE_H
+#pragma once
 
 #include "job/definition.h"
 #include "job/job.h"
@@ -81,5 +80,3 @@ struct sort_key acquire_sort_key(const struct job *job);
 /* True if `a` is to run before `b`: the order of rules §3. */
 bool acquire_before(const struct acquire *order, const struct sort_key *a,
                     const struct sort_key *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* acquisitions.h - named acquisitions: settings of the search for jobs that several engines of an
  * executor share, as { slow = { page = 8, wait = "PT30S" } } (rules §13, §19). */
-#ifndef MOONSHIFT_JOB_ACQUISITIONS_H
-#define MOONSHIFT_JOB_ACQUISITIONS_H
+#pragma once
 
 #include "job/settings.h"
 
@@ -15,5 +14,3 @@ bool acquisitions_set(json_t **field, const json_t *value, struct error *error);
  * False: it names one that is not declared. */
 bool acquisitions_apply(struct settings *settings, const struct settings *executor,
                         struct error *error);
-
-#endif

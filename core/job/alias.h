@@ -1,7 +1,6 @@
 /* alias.h - what Camunda 7, Flowable and Activiti call the settings (rules §19), for those who come
  * from there. */
-#ifndef MOONSHIFT_JOB_ALIAS_H
-#define MOONSHIFT_JOB_ALIAS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,5 +15,3 @@ const char *alias_hint(const char *foreign);
 
 /* The foreign names of a setting, an array of texts. A new reference; NULL: no memory. */
 json_t *alias_names(const char *setting);
-
-#endif

@@ -4,8 +4,7 @@
  * One table of them (store/rules/ask/ask.c) serves every face: the lists of the command line, the
  * queries of Lua, `job.engine`, and the page docs/json.md, which a spec compares with it. The
  * tables stand beside the code that reads the rows: a column or a filter is one line there. */
-#ifndef MOONSHIFT_JOB_ASK_H
-#define MOONSHIFT_JOB_ASK_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -128,5 +127,3 @@ bool ask_is_executor(const json_t *row, const char *state);
 
 /* "integer", "time" and so on. */
 const char *ask_type_name(enum ask_type type);
-
-#endif

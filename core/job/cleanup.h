@@ -1,7 +1,6 @@
 /* cleanup.h - what one run of history cleanup has to do, as its job carries it, and when the next
  * is due (rules §18). Pure. */
-#ifndef MOONSHIFT_JOB_CLEANUP_H
-#define MOONSHIFT_JOB_CLEANUP_H
+#pragma once
 
 #include "job/settings.h"
 #include "time/window.h"
@@ -49,5 +48,3 @@ bool cleanup_may(const struct cleanup *cleanup, time_ms now);
 /* When it runs again, TIME_NEVER: no more. `more`: there is work left, then it is at once; else
  * after 10 s, 20 s … 1 h while the window is open, then when it opens. Counts `empty`. */
 time_ms cleanup_next(struct cleanup *cleanup, bool more, time_ms now);
-
-#endif

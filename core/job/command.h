@@ -1,8 +1,7 @@
 /* command.h - an operator's verb as a JSON object: what a person, a job (job:operate) or a date
  * asks of the store (rules §11). The table of all verbs and of what each may be told is in
  * command.c. */
-#ifndef MOONSHIFT_JOB_COMMAND_H
-#define MOONSHIFT_JOB_COMMAND_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -200,5 +199,3 @@ const char *command_key(enum command_verb verb, size_t at, bool *needed, const c
 bool command_is_given(enum command_verb verb);
 /* True if a handler may give it; else only a person may. */
 bool command_is_for_jobs(const struct command *command);
-
-#endif

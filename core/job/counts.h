@@ -1,7 +1,6 @@
 /* counts.h - a setting of whole numbers by name: { ["set-job-retries"] = 10 }, as a flag
  * "set-job-retries=10,enqueue=5". */
-#ifndef MOONSHIFT_JOB_COUNTS_H
-#define MOONSHIFT_JOB_COUNTS_H
+#pragma once
 
 #include "base/text.h"
 #include <jansson.h>
@@ -24,5 +23,3 @@ json_t *names_from_text(const char *text);
 
 /* As a flag takes it. */
 void counts_write(struct text *out, const json_t *counts);
-
-#endif

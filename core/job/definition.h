@@ -1,6 +1,5 @@
 /* definition.h - a job definition: what a handler file declares, after listeners and settings. */
-#ifndef MOONSHIFT_JOB_DEFINITION_H
-#define MOONSHIFT_JOB_DEFINITION_H
+#pragma once
 
 #include "job/job.h"
 #include "time/rate.h"
@@ -76,5 +75,3 @@ void definitions_clear(struct definitions *definitions);
 json_t *definition_to_json(const struct definition *definition);
 /* The same as text without the id, as the store keeps it. To be freed; NULL: no memory. */
 char *definition_text(const struct definition *definition);
-
-#endif

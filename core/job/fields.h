@@ -21,8 +21,7 @@
  *   asked    FIND: filters and sorts know it; SORT: sorts alone; NEVER, or what the store adds
  *
  * The order is that of the members of the JSON object. */
-#ifndef MOONSHIFT_JOB_FIELDS_H
-#define MOONSHIFT_JOB_FIELDS_H
+#pragma once
 
 /* clang-format off */
 #define JOB_FIELDS(FIELD)                                                                      \
@@ -152,5 +151,3 @@
 #define JOB_MEMBER_BLOB(member)                                                                    \
     const char *member;                                                                            \
     size_t member##_size;
-
-#endif

@@ -1,6 +1,5 @@
 /* hook.h - the events of a job that hooks are called with (rules §21), as bits of a set. */
-#ifndef MOONSHIFT_JOB_HOOK_H
-#define MOONSHIFT_JOB_HOOK_H
+#pragma once
 
 #include <jansson.h>
 
@@ -21,5 +20,3 @@ unsigned hook_events_read(const json_t *names);
 
 /* The names in the set: a new reference; NULL: no memory. */
 json_t *hook_events_names(unsigned events);
-
-#endif

@@ -1,8 +1,7 @@
 /* instance_batch.h - the types of batches that give a command to each instance of a process (rules
  * §17). The jobs of one walk the instances that are their ids
  * (lua/moonshift/process/batches.lua). */
-#ifndef MOONSHIFT_JOB_INSTANCE_BATCH_H
-#define MOONSHIFT_JOB_INSTANCE_BATCH_H
+#pragma once
 
 #include "job/job.h"
 
@@ -33,5 +32,3 @@ bool job_walks(const struct job *job);
 /* The instance whose frame a job gets with it: its own, or the only one that it has as the job of
  * such a batch. 0: none. */
 int64_t job_walked(const struct job *job);
-
-#endif

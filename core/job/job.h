@@ -2,8 +2,7 @@
  *
  * A job handed out by the store or by job_copy is ONE block of memory: every text lies inside it
  * and job_free releases all of it. A job on the stack borrows its texts from its builder. */
-#ifndef MOONSHIFT_JOB_JOB_H
-#define MOONSHIFT_JOB_JOB_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -152,5 +151,3 @@ void job_trace(const struct job *job, char trace[TRACE_SIZE]);
 json_t *job_to_json(const struct job *job);
 /* Appends the text of its members, without the braces around them. */
 void job_write(const struct job *job, struct text *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * One place for the keys, limits and defaults of creation; engine:enqueue, job:enqueue, the command
  * line and --from files all come through here. */
-#ifndef MOONSHIFT_JOB_JOB_SPEC_H
-#define MOONSHIFT_JOB_JOB_SPEC_H
+#pragma once
 
 #include "base/error.h"
 #include "job/definition.h"
@@ -110,5 +109,3 @@ void job_spec_free_list(struct job_spec *spec); /* the whole `next` chain */
 /* Refuses a handler that is not among `names` (an array of texts), with the one that was meant or a
  * few that are known: ERROR_NOT_FOUND, returns false. */
 bool job_spec_unknown(const char *handler, const json_t *names, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* notify.h - the setting `notify`: which handlers are told of what, { incident =
  * "alerts/incident" }, as a flag "incident=alerts/incident" (rules §10). */
-#ifndef MOONSHIFT_JOB_NOTIFY_H
-#define MOONSHIFT_JOB_NOTIFY_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -12,5 +11,3 @@ bool notify_set(json_t **field, const json_t *value, const char *label, struct e
 
 /* The handler that is told of incidents, or NULL. */
 const char *notify_incident(const json_t *notify);
-
-#endif

@@ -1,7 +1,6 @@
 /* outcome.h - how one run of a job ended; what a worker hands back and the store settles
  * (rules §8). */
-#ifndef MOONSHIFT_JOB_OUTCOME_H
-#define MOONSHIFT_JOB_OUTCOME_H
+#pragma once
 
 #include "job/job_spec.h"
 #include "job/unit.h"
@@ -143,5 +142,3 @@ bool outcome_may_follow(const struct outcome *outcome);
 
 const char *failure_reason_name(enum failure_reason reason); /* "error", "timeout", "memory",
                                                                 "workerDied", "businessError" */
-
-#endif

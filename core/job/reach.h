@@ -2,8 +2,7 @@
  * http_deny; who may read metrics (metrics_from), and name users (trust_proxy). An entry is the
  * name of a host ("api.example.com"), all names below one ("*.example.com"), an address or a
  * network ("10.0.0.0/8", "fd00::/8"). */
-#ifndef MOONSHIFT_JOB_REACH_H
-#define MOONSHIFT_JOB_REACH_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -29,5 +28,3 @@ bool reach_has_address(const json_t *list, const struct sockaddr *address);
 bool reach_has_text(const json_t *list, const char *address);
 /* The same of a peer, whose address may be "unix". */
 bool reach_has_peer(const json_t *list, const char *address);
-
-#endif

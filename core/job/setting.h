@@ -1,7 +1,6 @@
 /* setting.h - one setting: its kind, its place in struct settings, how it is read and shown
  * (rules §19). */
-#ifndef MOONSHIFT_JOB_SETTING_H
-#define MOONSHIFT_JOB_SETTING_H
+#pragma once
 
 #include "job/settings.h"
 #include <stddef.h>
@@ -61,5 +60,3 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
 /* The present value for people, as a flag takes it: "PT5M", "64MiB", "0:100"; "-" for none.
  * Malloc'ed; NULL: no memory. */
 char *setting_text(const struct setting *setting, const struct settings *settings);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Precedence: flags > MOONSHIFT_… variables > moonshift.lua > defaults. A new setting is a row of
  * the table in settings.c and a field here. */
-#ifndef MOONSHIFT_JOB_SETTINGS_H
-#define MOONSHIFT_JOB_SETTINGS_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -140,5 +139,3 @@ enum setting_origin settings_origin(const struct settings *settings, const char 
 
 /* The names, NULL-terminated, for flags and suggestions. */
 const char *const *settings_names(void);
-
-#endif

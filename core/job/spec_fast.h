@@ -1,7 +1,6 @@
 /* spec_fast.h - reads a creator's JSON text without building an object of its payload and its
  * names. `enqueue --from` and enqueue_many do so many thousand times. */
-#ifndef MOONSHIFT_JOB_SPEC_FAST_H
-#define MOONSHIFT_JOB_SPEC_FAST_H
+#pragma once
 
 #include "base/json_copy.h"
 #include "job/job.h"
@@ -40,5 +39,3 @@ bool spec_fast_read(struct spec_fast *fast, const char *text, size_t size, char 
 bool spec_fast_add(struct spec_fast *fast, const char *key, json_t *value);
 
 void spec_fast_clear(struct spec_fast *fast);
-
-#endif

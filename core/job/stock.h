@@ -1,7 +1,6 @@
 /* stock.h - the stock handlers that a folder has (rules §13). The harmless ones are everywhere;
  * those that act on the machine or beyond it are there where the setting `stock` names them. */
-#ifndef MOONSHIFT_JOB_STOCK_H
-#define MOONSHIFT_JOB_STOCK_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -15,5 +14,3 @@ bool stock_is(const char *handler);
 
 /* Whether each text in `asked` is a stock handler; `label` is what an error calls the setting. */
 bool stock_check(const json_t *asked, const char *label, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* store_url.h - the URL of a store as messages, logs and lists show it. */
-#ifndef MOONSHIFT_JOB_STORE_URL_H
-#define MOONSHIFT_JOB_STORE_URL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ char *store_url_in(const char *url, const char *schema, size_t size);
 /* The schema of a store on a server, of *size bytes: the one that the URL names, or the default. */
 #define STORE_SCHEMA "moonshift"
 const char *store_url_schema(const char *url, size_t *size);
-
-#endif

@@ -1,8 +1,7 @@
 /* suspension.h - why a job is suspended: a mask of reasons. It runs when none is left (rules §12).
  * Each reason is put and taken away by verbs of its own, so none of them releases what another one
  * still holds. */
-#ifndef MOONSHIFT_JOB_SUSPENSION_H
-#define MOONSHIFT_JOB_SUSPENSION_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ void held_text(const struct held *held, char text[HELD_TEXT]);
 /* { jobs = 2, instance = 2 }. A new reference; NULL: no memory. */
 json_t *held_to_json(const struct held *held);
 void held_from_json(struct held *held, const json_t *object);
-
-#endif

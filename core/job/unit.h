@@ -4,8 +4,7 @@
  *
  * A walk (lua/moonshift/process/walk.lua) makes a unit, and core/process/ copies it. All its texts
  * lie in its arena. */
-#ifndef MOONSHIFT_JOB_UNIT_H
-#define MOONSHIFT_JOB_UNIT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -200,5 +199,3 @@ struct job;
 /* Gives a job that a unit has created what it has to know of its instance, and if wanted the frame
  * that the unit leaves; borrowed from the unit. */
 void unit_show(const struct unit *unit, struct job *job, bool with_frame);
-
-#endif

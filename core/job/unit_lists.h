@@ -1,7 +1,6 @@
 /* unit_lists.h - the lists of a unit and the members of their entries, as a table: what a walk says
  * is copied by it, and a unit is handed from one program to another (rules §23). */
-#ifndef MOONSHIFT_JOB_UNIT_LISTS_H
-#define MOONSHIFT_JOB_UNIT_LISTS_H
+#pragma once
 
 #include "job/unit.h"
 
@@ -23,5 +22,3 @@ struct unit_list {
 
 /* All lists of a unit; the last has no key. */
 extern const struct unit_list unit_lists[];
-
-#endif

@@ -8,8 +8,7 @@
  *   kind    PLAIN: its bytes; TEXT: a text; JSON: a value, owned
  *   type    of the member
  *   member  its name */
-#ifndef MOONSHIFT_JOB_WRITE_RULES_H
-#define MOONSHIFT_JOB_WRITE_RULES_H
+#pragma once
 
 #include "base/clock.h"
 #include <jansson.h>
@@ -41,5 +40,3 @@ enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
 struct write_rules {
     WRITE_RULES(WRITE_RULE_MEMBER)
 };
-
-#endif

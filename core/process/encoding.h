@@ -1,6 +1,5 @@
 /* encoding.h - a file of XML in another encoding becomes UTF-8, by the C library's iconv. */
-#ifndef MOONSHIFT_PROCESS_ENCODING_H
-#define MOONSHIFT_PROCESS_ENCODING_H
+#pragma once
 
 #include "base/text.h"
 
@@ -16,5 +15,3 @@ enum encoding_answer {
  * what the declaration says. */
 enum encoding_answer encoding_turn(const char *text, size_t size, struct text *out, char *refusal,
                                    size_t room, size_t *at);
-
-#endif

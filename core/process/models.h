@@ -1,8 +1,7 @@
 /* models.h - models of a folder that need not be read, because the folder before had the same ones
  * (rules §13). A model is the same if its path and its text are. The folder before may be that of
  * another process: what was found is kept in the store. */
-#ifndef MOONSHIFT_PROCESS_MODELS_H
-#define MOONSHIFT_PROCESS_MODELS_H
+#pragma once
 
 #include "script/script.h"
 
@@ -22,5 +21,3 @@ bool models_take(struct folder *folder, const json_t *found);
 /* Completes the report of a folder that was checked with `known`: adds those models that were not
  * read, and their versions of those `before`. False: no memory. */
 bool models_join(struct script_report *report, const json_t *known, const json_t *before);
-
-#endif

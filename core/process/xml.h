@@ -12,8 +12,7 @@
  *
  * Refused: a document type (so there are no entities beyond the five), text over 8 MiB, elements
  * nested over 256 deep, an element with over 1000 attributes. */
-#ifndef MOONSHIFT_PROCESS_XML_H
-#define MOONSHIFT_PROCESS_XML_H
+#pragma once
 
 #include <lua.h>
 
@@ -23,5 +22,3 @@
 
 /* Pushes the table { read }. */
 int luaopen_moonshift_xml(lua_State *L);
-
-#endif

@@ -1,8 +1,7 @@
 /* back_off.h - when an executor looks for jobs again, and for how many it asks (rules §5). The
  * first half are pure functions over the settings; the second moves the levels by what each
  * acquisition has taught. */
-#ifndef MOONSHIFT_RUN_BACK_OFF_H
-#define MOONSHIFT_RUN_BACK_OFF_H
+#pragma once
 
 #include "store/store.h"
 
@@ -54,5 +53,3 @@ time_ms back_off_next(const struct back_off *back_off, const struct settings *se
 bool back_off_holds(const struct back_off *back_off, time_ms at);
 /* [0, 1), evenly. */
 double back_off_jitter(struct back_off *back_off);
-
-#endif

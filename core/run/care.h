@@ -4,8 +4,7 @@
  * A turn that fails because of what a row says fails again. So the next one deals with half as many
  * rows, down to one. A row that fails alone three times in a row is set aside, and the others go
  * on. Every turn that works doubles the number, until it is any again. */
-#ifndef MOONSHIFT_RUN_CARE_H
-#define MOONSHIFT_RUN_CARE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -38,5 +37,3 @@ void care_inherit(struct care *care, int rows, time_ms at);
 static inline int care_limit(const struct care *care, int rows) {
     return care->most && care->most < rows ? care->most : rows;
 }
-
-#endif

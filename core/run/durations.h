@@ -2,8 +2,7 @@
  * (docs/monitoring.md). An executor without a face keeps none.
  *
  * The thread of the executor's loop adds; any thread reads meanwhile, without a lock. */
-#ifndef MOONSHIFT_RUN_DURATIONS_H
-#define MOONSHIFT_RUN_DURATIONS_H
+#pragma once
 
 #include "base/histogram.h"
 #include "job/outcome.h"
@@ -34,5 +33,3 @@ const struct histogram *durations_commits(const struct durations *durations);
  * there are none. */
 const struct histogram *durations_runs(const struct durations *durations, size_t at,
                                        const char **handler);
-
-#endif

@@ -1,8 +1,7 @@
 /* executor.h - an executor as users know it (rules §13): one name, one pool of workers, the engines
  * attached to it, and one loop thread for each named acquisition that they share. Engines come and
  * go while it runs. */
-#ifndef MOONSHIFT_RUN_EXECUTOR_H
-#define MOONSHIFT_RUN_EXECUTOR_H
+#pragma once
 
 #include "run/runner.h"
 
@@ -66,5 +65,3 @@ void attached_engine_status(struct attached_engine *engine, struct runner_status
 bool attached_engine_fine(struct attached_engine *engine, struct error *error);
 /* Loads the engine's folder again. */
 void attached_engine_reload(struct attached_engine *engine);
-
-#endif

@@ -1,8 +1,7 @@
 /* gap_watch.h - looks for jobs that no live executor would ever take, and warns once about each
  * missing range, category or handler (rules §3). It asks the store once a minute at most, in a
  * thread of its own. */
-#ifndef MOONSHIFT_RUN_GAP_WATCH_H
-#define MOONSHIFT_RUN_GAP_WATCH_H
+#pragma once
 
 #include "job/settings.h"
 
@@ -17,5 +16,3 @@ void gap_watch_free(struct gap_watch *watch);
 /* Begins a question if it is time. Never waits. Call it when something may have changed. `now` is
  * monotonic. True: a question was begun. */
 bool gap_watch_look(struct gap_watch *watch, time_ms now);
-
-#endif

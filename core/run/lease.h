@@ -1,7 +1,6 @@
 /* lease.h - how long this executor's locks last, and when to doubt the leases of others (rules §4).
  * A lease counts on two clocks and is over as soon as one of them says so. */
-#ifndef MOONSHIFT_RUN_LEASE_H
-#define MOONSHIFT_RUN_LEASE_H
+#pragma once
 
 #include "base/clock.h"
 
@@ -25,5 +24,3 @@ bool lease_is_over(const struct lease *lease, time_ms now, time_ms at);
 /* False for a while after the clock was set forward, which ends every lease at once: the others get
  * time to renew theirs. */
 bool lease_in_step(struct lease *lease, time_ms now, time_ms at);
-
-#endif

@@ -1,7 +1,6 @@
 /* loop.h - gives rounds to the runners of one or several engines and sleeps in between, until the
  * next due date, a doorbell, an outcome or a signal (rules §5, §15). */
-#ifndef MOONSHIFT_RUN_LOOP_H
-#define MOONSHIFT_RUN_LOOP_H
+#pragma once
 
 #include "run/runner.h"
 
@@ -37,5 +36,3 @@ bool loop_add(struct loop *loop, struct runner *runner);
 void loop_end(struct loop *loop);
 /* True if all its runners were drained after the last round. */
 bool loop_drained(const struct loop *loop);
-
-#endif

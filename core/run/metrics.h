@@ -1,6 +1,5 @@
 /* metrics.h - counters that wait for the next flush (rules §16): in total and by definition. */
-#ifndef MOONSHIFT_RUN_METRICS_H
-#define MOONSHIFT_RUN_METRICS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -23,5 +22,3 @@ void metrics_add(struct metrics *metrics, int64_t definition, enum metric metric
 bool metrics_write(const struct metrics *metrics, struct store *store, struct error *error);
 void metrics_written(struct metrics *metrics);
 void metrics_clear(struct metrics *metrics);
-
-#endif

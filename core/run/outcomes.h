@@ -1,7 +1,6 @@
 /* outcomes.h - outcomes on their way into the store (rules §8). They are kept until a commit has
  * them. Then the log, the metrics and the work items of their lanes are told. */
-#ifndef MOONSHIFT_RUN_OUTCOMES_H
-#define MOONSHIFT_RUN_OUTCOMES_H
+#pragma once
 
 #include "run/metrics.h"
 #include "run/pool/work_item.h"
@@ -50,5 +49,3 @@ bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capac
 /* Ends them after the commit: counts into `turn` and `metrics`, logs, refuses the rest of lanes
  * whose lock was lost, puts follow-ups before the turn's items, frees. */
 void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics);
-
-#endif

@@ -1,8 +1,7 @@
 /* relay.h - makes jobs of the rows of the outbox beside the loop (rules §1, store/outbox.h), in a
  * thread with an engine of its own: functions of definitions are Lua, and a turn has none. Both are
  * begun with the first row that a turn sees. */
-#ifndef MOONSHIFT_RUN_RELAY_H
-#define MOONSHIFT_RUN_RELAY_H
+#pragma once
 
 #include "job/settings.h"
 
@@ -20,5 +19,3 @@ void relay_free(struct relay *relay);
 void relay_look(struct relay *relay, const struct store *store);
 /* True once after `wake`: what was made may be looked for. */
 bool relay_made(struct relay *relay);
-
-#endif

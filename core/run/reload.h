@@ -1,7 +1,6 @@
 /* reload.h - reads and loads a script folder again (rules §13), in a thread of its own, so that the
  * top-level code of its files never runs on the loop. */
-#ifndef MOONSHIFT_RUN_RELOAD_H
-#define MOONSHIFT_RUN_RELOAD_H
+#pragma once
 
 #include "engine/generation.h"
 
@@ -35,5 +34,3 @@ bool reload_finished(struct reload *reload);
 struct generation *reload_end(struct reload *reload, struct error *error);
 /* Ends it at once, when the result is not wanted any more. NULL is fine. */
 void reload_drop(struct reload *reload);
-
-#endif

@@ -4,8 +4,7 @@
  * second, reloads the folder, and ends. It knows no libev and never waits itself: the loop calls a
  * round whenever something has happened or `runner_wait` has passed. All of it is called on the
  * loop's thread unless it says otherwise. */
-#ifndef MOONSHIFT_RUN_RUNNER_H
-#define MOONSHIFT_RUN_RUNNER_H
+#pragma once
 
 #include "run/durations.h"
 #include "run/pool/pool.h"
@@ -83,5 +82,3 @@ bool runner_drained(const struct runner *runner);
  * ERROR_STUCK, or by what kept results from being written: ERROR_FULL, ERROR_BUSY, ERROR_FAILED.
  * Its locks are then freed by other executors or at the next start. */
 bool runner_verdict(const struct runner *runner, struct error *error);
-
-#endif

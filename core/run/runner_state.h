@@ -1,8 +1,7 @@
 /* runner_state.h - what a runner is made of; private to runner.c (its work),
  * yield.c (what it gives back), adopt.c (its next folder), runner_life.c (its beginning and its
  * end) and the account. */
-#ifndef MOONSHIFT_RUN_RUNNER_STATE_H
-#define MOONSHIFT_RUN_RUNNER_STATE_H
+#pragma once
 
 #include "base/thread.h"
 #include "engine/driver.h"
@@ -117,5 +116,3 @@ void runner_advance(struct runner *runner, time_ms now);
 
 /* An older folder counts once no live executor has the newer one. */
 void runner_take_back(struct runner *runner);
-
-#endif

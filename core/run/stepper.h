@@ -3,8 +3,7 @@
  *
  * The stepper is an executor of the store from its first turn. On a file it leaves the store once a
  * drain or an execution has ended. */
-#ifndef MOONSHIFT_RUN_STEPPER_H
-#define MOONSHIFT_RUN_STEPPER_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -35,5 +34,3 @@ bool stepper_execute(struct stepper *stepper, int64_t id, bool force, json_t **r
 
 /* Leaves the store if it was joined under these settings; the next turn joins it again. */
 void stepper_leave(struct stepper *stepper, const struct settings *settings);
-
-#endif

@@ -1,8 +1,7 @@
 /* turn.h - one turn: settle, reap, promote, acquire, in one transaction. Outcomes go in, work items
  * come out; there are no threads in it, no waiting and no Lua. `struct turns` is the executor of
  * one store as the store knows it, from joining to leaving. The caller's thread uses the store. */
-#ifndef MOONSHIFT_RUN_TURN_H
-#define MOONSHIFT_RUN_TURN_H
+#pragma once
 
 #include "engine/job_requests.h"
 #include "job/outcome.h"
@@ -80,5 +79,3 @@ bool turns_looks(const struct turns *turns);
 
 /* Returns the executor's id in the store. */
 int64_t turns_id(const struct turns *turns);
-
-#endif

@@ -1,6 +1,5 @@
 /* unread.h - jobs that a turn has locked before it has read their rows. */
-#ifndef MOONSHIFT_RUN_UNREAD_H
-#define MOONSHIFT_RUN_UNREAD_H
+#pragma once
 
 #include "run/outcomes.h"
 
@@ -9,5 +8,3 @@ void unread_read(struct store *store, struct turn *turn);
 /* The next turn gives back what is still unread: after the outcomes of this one are done. A job
  * whose row cannot be read is set aside. True: there was some. */
 bool unread_drop(struct store *store, struct turn *turn, struct outcomes *outcomes, time_ms now);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The blocks lie in one room, which is made with the first of them. Beyond it they come from
  * malloc, so a script with much data has no more memory than it asks for. One thread. */
-#ifndef MOONSHIFT_SCRIPT_BLOCKS_H
-#define MOONSHIFT_SCRIPT_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ void *blocks_resize(struct blocks *blocks, void *block, size_t before, size_t si
 void blocks_free(struct blocks *blocks, void *block, size_t size); /* NULL is fine */
 /* Gives the room back: no block of it may be in use. */
 void blocks_close(struct blocks *blocks);
-
-#endif

@@ -1,6 +1,5 @@
 /* decode.h - JSON text to Lua values without anything between (rules §1: payloads). */
-#ifndef MOONSHIFT_SCRIPT_DECODE_H
-#define MOONSHIFT_SCRIPT_DECODE_H
+#pragma once
 
 #include <lua.h>
 #include <stdbool.h>
@@ -10,5 +9,3 @@
  * pushed, and json_read knows why, or takes a null or a number of unusual length. May raise for
  * memory: call it under protection. */
 bool decode_push(lua_State *L, const char *text, size_t size);
-
-#endif

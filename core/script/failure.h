@@ -1,7 +1,6 @@
 /* failure.h - from whatever was raised to text that can be stored (rules §8). Private to script/.
  */
-#ifndef MOONSHIFT_SCRIPT_FAILURE_H
-#define MOONSHIFT_SCRIPT_FAILURE_H
+#pragma once
 
 #include "script/state.h"
 
@@ -29,5 +28,3 @@ const char *failure_words(const struct failure *failure, enum stop stopped);
 
 /* "64 MiB" into `text`. */
 void failure_bytes(size_t bytes, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* files.h - a growing list of script files, and reading one from disk. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_FILES_H
-#define MOONSHIFT_SCRIPT_FILES_H
+#pragma once
 
 #include "base/clock.h"
 #include "script/folder.h"
@@ -36,5 +35,3 @@ bool files_read(struct files *files, const char *root, struct error *error);
 bool files_sort(struct files *files, struct error *error);
 
 void files_clear(struct files *files);
-
-#endif

@@ -1,8 +1,7 @@
 /* folder.h - the bytes of a script folder: read once, then immutable and shared by every worker
  * (rules §13). A generation IS a folder: what a worker loads later (require "lib.x") still comes
  * from these bytes. */
-#ifndef MOONSHIFT_SCRIPT_FOLDER_H
-#define MOONSHIFT_SCRIPT_FOLDER_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -67,5 +66,3 @@ bool folder_idle(const struct folder *folder);
 /* Evaluates moonshift.lua in a bare, limited state: its table as a JSON object; {} if there is
  * none. NULL: error names file, line and reason. */
 json_t *folder_settings(const struct folder *folder, struct error *error);
-
-#endif

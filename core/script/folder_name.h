@@ -1,6 +1,5 @@
 /* folder_name.h - how the deployment of a script folder is called. */
-#ifndef MOONSHIFT_SCRIPT_FOLDER_NAME_H
-#define MOONSHIFT_SCRIPT_FOLDER_NAME_H
+#pragma once
 
 #include <jansson.h>
 
@@ -11,5 +10,3 @@ char *folder_name_make(const char *path);
 /* Lists the names that the folder may have had: that of its path, that of its real path, and those
  * of the folders beside it in `releases/`. An array of texts without `name`; NULL: no memory. */
 json_t *folder_name_others(const char *path, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* handle.h - `job`, the object that handlers, priorities and strategies see. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_HANDLE_H
-#define MOONSHIFT_SCRIPT_HANDLE_H
+#pragma once
 
 #include "script/script_state.h"
 
@@ -30,5 +29,3 @@ void handle_end(struct handle *handle); /* NULL is fine */
 struct handle *handle_check(lua_State *L);
 /* The same, also where its handler does not run: for what is only read. */
 struct handle *handle_look(lua_State *L);
-
-#endif

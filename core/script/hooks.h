@@ -1,6 +1,5 @@
 /* hooks.h - the hooks of a folder, called with the events of jobs. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_HOOKS_H
-#define MOONSHIFT_SCRIPT_HOOKS_H
+#pragma once
 
 #include "script/script_state.h"
 
@@ -9,5 +8,3 @@ void hooks_run(struct run *run);
 
 /* The native behind job:_tell of the stock handler moonshift/hook. */
 int hooks_tell(lua_State *L);
-
-#endif

@@ -2,12 +2,9 @@
  *
  * This room only declares the list. core/process/libraries.c fills it, because a room includes
  * nothing from a room below it. */
-#ifndef MOONSHIFT_SCRIPT_LIBRARIES_H
-#define MOONSHIFT_SCRIPT_LIBRARIES_H
+#pragma once
 
 #include <lauxlib.h>
 
 /* Loaded by their names when a script asks for them; the last has no name. */
 extern const luaL_Reg script_libraries[];
-
-#endif

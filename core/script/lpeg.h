@@ -1,6 +1,5 @@
 /* lpeg.h - LPeg, which reads expressions, as the module "lpeg" of a state. */
-#ifndef MOONSHIFT_SCRIPT_LPEG_H
-#define MOONSHIFT_SCRIPT_LPEG_H
+#pragma once
 
 #include <lua.h>
 
@@ -8,5 +7,3 @@
  * copies must not meet in one state. Built with LPEG_BY_REQUIRE, it does nothing: `require` looks
  * for an installed module. */
 void lpeg_preload(lua_State *L);
-
-#endif

@@ -1,8 +1,7 @@
 /* program.h - programs that handlers start: each in a process group of its own, waited for with the
  * deadline, the whole group killed when the handler is stopped, and by the system when this process
  * dies. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_PROGRAM_H
-#define MOONSHIFT_SCRIPT_PROGRAM_H
+#pragma once
 
 #include "script/state.h"
 #include <stdio.h>
@@ -35,5 +34,3 @@ void program_end(struct program *process);
 void program_end_all(struct state *state);
 /* Lets them go: the state closes. */
 void program_forget_all(struct state *state);
-
-#endif

@@ -1,7 +1,6 @@
 /* rules.h - the pure C rules offered to Lua: json, time, durations, retry text, cycles. Preloaded
  * as "moonshift.rules" in every state (worker, program, spec). */
-#ifndef MOONSHIFT_SCRIPT_RULES_H
-#define MOONSHIFT_SCRIPT_RULES_H
+#pragma once
 
 #include <lua.h>
 
@@ -15,5 +14,3 @@
  * job_fields = the names of a job's fields }.
  * Bad input gives nil, message; a wrong type raises. */
 int luaopen_moonshift_rules(lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A struct script belongs to one thread at a time. Nothing a script does ends the process or
  * escapes as a Lua error: a failure is an outcome or an error. */
-#ifndef MOONSHIFT_SCRIPT_SCRIPT_H
-#define MOONSHIFT_SCRIPT_SCRIPT_H
+#pragma once
 
 #include "base/error.h"
 #include "job/definition.h"
@@ -170,5 +169,3 @@ void script_cut(struct script *script, int64_t job, enum script_cut cut);
 /* The value a borrowed script's last failing handler raised, pushed on the borrowed state (nil if
  * none): execute re-raises it as it is. */
 void script_push_raised(struct script *script);
-
-#endif

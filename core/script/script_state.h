@@ -1,6 +1,5 @@
 /* script_state.h - what a script is made of. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_SCRIPT_STATE_H
-#define MOONSHIFT_SCRIPT_SCRIPT_STATE_H
+#pragma once
 
 #include "script/state.h"
 #include "time/retry.h"
@@ -95,5 +94,3 @@ bool run_operate(struct run *run, const json_t *command, struct error *error);
 
 /* The index of a definition by name, or -1. */
 ptrdiff_t script_find(const struct script *script, const char *name);
-
-#endif

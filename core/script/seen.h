@@ -1,8 +1,7 @@
 /* seen.h - where a running handler was last seen: the line, and the C function that the line had
  * called (rules §8: a handler that does not end is named). Written by the script's own thread, from
  * its hook or from inside a signal; any thread may read. */
-#ifndef MOONSHIFT_SCRIPT_SEEN_H
-#define MOONSHIFT_SCRIPT_SEEN_H
+#pragma once
 
 #include "script/script.h"
 #include <lua.h>
@@ -24,5 +23,3 @@ void seen_note(struct seen *seen, lua_State *L);
 void seen_note_guarded(struct seen *seen, lua_State *L);
 /* "handlers/a.lua:3 (in find)", or "before its first line". */
 void seen_text(const struct seen *seen, char text[SCRIPT_SEEN]);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * All user code runs inside state_call. A state belongs to one thread; the atomic members may be
  * looked at from others. */
-#ifndef MOONSHIFT_SCRIPT_STATE_H
-#define MOONSHIFT_SCRIPT_STATE_H
+#pragma once
 
 #include "base/clock.h"
 #include "script/blocks.h"
@@ -106,5 +105,3 @@ struct state *state_of(lua_State *L);
  * state_leave. */
 lua_State *state_enter(struct state *state, lua_State *thread);
 void state_leave(struct state *state, lua_State *before);
-
-#endif

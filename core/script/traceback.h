@@ -1,7 +1,6 @@
 /* traceback.h - where a script is: the words of luaL_traceback. The name of a function is looked
  * for once, as the modules that are loaded have hundreds. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_TRACEBACK_H
-#define MOONSHIFT_SCRIPT_TRACEBACK_H
+#pragma once
 
 #include <lua.h>
 
@@ -10,5 +9,3 @@ void traceback_push_names(lua_State *L);
 /* Pushes the text of all calls from `level` on; `names` is the index of such a table. May raise for
  * memory. */
 void traceback_push(lua_State *L, int names, int level);
-
-#endif

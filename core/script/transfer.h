@@ -3,8 +3,7 @@
  *
  * It is the only place that knows libcurl, which is loaded with the first request: linked in, it
  * brings thirty libraries along. A state keeps its connections for the next request. */
-#ifndef MOONSHIFT_SCRIPT_TRANSFER_H
-#define MOONSHIFT_SCRIPT_TRANSFER_H
+#pragma once
 
 #include "base/text.h"
 #include "script/state.h"
@@ -48,5 +47,3 @@ const char *transfer_fault_name(enum transfer_fault fault);
 
 /* Closes the connections of a state. */
 void transfers_close(struct state *state);
-
-#endif

@@ -1,7 +1,6 @@
 /* value.h - Lua values and JSON, both ways; moonshift.null, moonshift.array, exact integers
  * (rules §1: payloads). */
-#ifndef MOONSHIFT_SCRIPT_VALUE_H
-#define MOONSHIFT_SCRIPT_VALUE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/text.h"
@@ -36,5 +35,3 @@ void value_push_null(lua_State *L);
 void value_mark_array(lua_State *L);
 /* Pushes the metatable that marks an array. */
 void value_push_array_mark(lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * This room declares how a unit leaves a Lua state. core/process/unit_read.c does it, because a
  * room includes nothing from a room below it. */
-#ifndef MOONSHIFT_SCRIPT_WALK_H
-#define MOONSHIFT_SCRIPT_WALK_H
+#pragma once
 
 #include "script/script_state.h"
 
@@ -24,5 +23,3 @@ char *walk_failed_at(struct script *script, const struct job *job);
 
 /* Sets what the walk asks for, as fields of the table on top. */
 void walk_add(struct script *script, lua_State *L);
-
-#endif

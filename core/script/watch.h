@@ -1,8 +1,7 @@
 /* watch.h - a limit for the loading of scripts that does not depend on Lua. The hook of a state
  * comes between two instructions, and a function of Lua's library in C is one of them: a pattern
  * that backtracks may take days. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_WATCH_H
-#define MOONSHIFT_SCRIPT_WATCH_H
+#pragma once
 
 #include "base/clock.h"
 #include <stdbool.h>
@@ -13,5 +12,3 @@
  * False: it has not ended. The thread is left behind with all that `arg` reaches, and has the
  * lowest priority from now on. Too many such threads: false at once. */
 bool watch_run(void (*work)(void *arg), void *arg, time_ms span);
-
-#endif

@@ -1,6 +1,5 @@
 /* backup.h - a whole copy of a store while others work with it, and the way back (rules §22). */
-#ifndef MOONSHIFT_STORE_BACKUP_H
-#define MOONSHIFT_STORE_BACKUP_H
+#pragma once
 
 #include "store/store.h"
 
@@ -30,5 +29,3 @@ struct store_restored {
  * moved aside. ERROR_CONFLICT: a process has it open; the error says which. */
 bool store_restore(const char *from, const struct settings *settings,
                    struct store_restored *restored, time_ms now, struct error *error);
-
-#endif

@@ -14,8 +14,7 @@
  * is created in the transaction that ends filling. An id is any JSON value: a number of a job, a
  * payload. Execution jobs are of the definition "batch/TYPE", their payload is { batch = ID, ids =
  * [...] }, and job.config (struct job, job/job.h) is the config of their batch as JSON text. */
-#ifndef MOONSHIFT_STORE_BATCH_H
-#define MOONSHIFT_STORE_BATCH_H
+#pragma once
 
 #include "store/store.h"
 
@@ -68,5 +67,3 @@ json_t *store_batches(struct store *store, const json_t *filters, const struct s
                       struct error *error);
 /* One; NULL with ERROR_NOT_FOUND. Also store_ask "batch" of { id }. */
 json_t *store_batch(struct store *store, int64_t id, struct error *error);
-
-#endif

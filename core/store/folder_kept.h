@@ -1,7 +1,6 @@
 /* folder_kept.h - what the store keeps of folders, so that a program need not read them again. It
  * is an aid: nothing is lost with it but time. */
-#ifndef MOONSHIFT_STORE_FOLDER_KEPT_H
-#define MOONSHIFT_STORE_FOLDER_KEPT_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -26,5 +25,3 @@ json_t *store_models_found(struct store *store, int64_t deployment, const char *
 /* Keeps it, in a transaction of its own, unless it is there. */
 bool store_models_keep(struct store *store, int64_t deployment, const char *program,
                        const char *found, struct error *error);
-
-#endif

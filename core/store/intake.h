@@ -5,8 +5,7 @@
  * they are in no place: no question finds them, and no executor runs them. One short transaction
  * releases it; then its jobs are there whatever happens, and are put into their places in steps.
  * While it is filled, the creator holds a sign of life. */
-#ifndef MOONSHIFT_STORE_INTAKE_H
-#define MOONSHIFT_STORE_INTAKE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -55,5 +54,3 @@ bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
  * places. A store that may only be read asks for it through a connection of its own; where that may
  * not be, it is not done. Of the rest a store that may be written does one step. */
 bool store_clear_opened(struct store *store, time_ms now, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* lane.h - the lanes that commands to processes hold while they walk, and what walks rest on. */
-#ifndef MOONSHIFT_STORE_LANE_H
-#define MOONSHIFT_STORE_LANE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -79,5 +78,3 @@ bool store_lane_extend(struct store *store, const struct lane_hold *hold, time_m
                        struct error *error);
 /* Releases it, in the open transaction. */
 bool store_lane_release(struct store *store, const struct lane_hold *hold, struct error *error);
-
-#endif

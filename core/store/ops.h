@@ -6,8 +6,7 @@
  * store_command and store_ask are their doors.
  *
  * A new function is a line of the list, its contract in store.h, and its code in each engine. */
-#ifndef MOONSHIFT_STORE_OPS_H
-#define MOONSHIFT_STORE_OPS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -84,5 +83,3 @@ static inline const struct store_ops *store_ops(const struct store *store) {
         store_ops(store)->name arguments;                                                          \
     }
 STORE_OPS(OP_CALL, DO_CALL)
-
-#endif

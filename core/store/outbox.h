@@ -1,7 +1,6 @@
 /* outbox.h - jobs that programs ask for in transactions of their own on a server (rules §1). A row
  * is there once its transaction has been committed. It goes with the commit that makes its job. */
-#ifndef MOONSHIFT_STORE_OUTBOX_H
-#define MOONSHIFT_STORE_OUTBOX_H
+#pragma once
 
 #include "store/store.h"
 
@@ -21,5 +20,3 @@ bool store_outbox_take(struct store *store, const json_t *rows, bool *there, str
  * tried again. In a transaction of its own; nothing happens if the row is gone. */
 bool store_outbox_refuse(struct store *store, const json_t *row, const char *why, time_ms now,
                          struct error *error);
-
-#endif

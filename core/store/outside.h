@@ -4,8 +4,7 @@
  * Such a worker has a row among the executors, and no process that anybody looks at. A lock of its
  * ends by its own call, or behind `until`: by a fetch of the topic, or by a turn that has a job for
  * the lane. */
-#ifndef MOONSHIFT_STORE_OUTSIDE_H
-#define MOONSHIFT_STORE_OUTSIDE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -87,5 +86,3 @@ bool store_awaited(struct store *store, const json_t *topics, time_ms now, json_
 /* The worker keeps the job until then. */
 bool store_extend_outside(struct store *store, const struct job *job, time_ms until,
                           struct error *error);
-
-#endif

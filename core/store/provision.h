@@ -1,7 +1,6 @@
 /* provision.h - the tables of a store: made, brought to this program's version, and who may use
  * them. */
-#ifndef MOONSHIFT_STORE_PROVISION_H
-#define MOONSHIFT_STORE_PROVISION_H
+#pragma once
 
 #include "base/text.h"
 #include "job/settings.h"
@@ -45,5 +44,3 @@ bool store_functions(const struct settings *settings, const struct store_roles *
 bool store_drop(struct store *store, struct error *error);
 /* The number of the server's process that works for this store; 0: a file has none. */
 int64_t store_backend(struct store *store);
-
-#endif

@@ -1,7 +1,6 @@
 /* request.h - what a creation was asked for under a key (rules §1), so that asking again is
  * harmless: the same key and content has the first answer. */
-#ifndef MOONSHIFT_STORE_REQUEST_H
-#define MOONSHIFT_STORE_REQUEST_H
+#pragma once
 
 #include "store/store.h"
 
@@ -21,5 +20,3 @@ bool store_requests_purge(struct store *store, time_ms now, struct error *error)
 /* Keeps the answer for the setting's time to live, in the open transaction. */
 bool store_request_keep(struct store *store, const struct store_request *request,
                         const json_t *answer, time_ms now, struct error *error);
-
-#endif

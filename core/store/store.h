@@ -4,8 +4,7 @@
  * Writes happen between store_begin and store_commit; what was acknowledged after store_commit
  * returned true is synced to disk. A verb that returns false has filled `error`; the caller then
  * rolls back. ERROR_FULL may be tried again later, ERROR_IO and ERROR_DAMAGED are final. */
-#ifndef MOONSHIFT_STORE_STORE_H
-#define MOONSHIFT_STORE_STORE_H
+#pragma once
 
 #include "base/error.h"
 #include "job/acquire.h"
@@ -589,5 +588,3 @@ bool store_writes_start(int64_t longer, struct error *error);
 struct store_writes store_writes(void);
 
 #include "store/ops.h"
-
-#endif

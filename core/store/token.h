@@ -1,7 +1,6 @@
 /* token.h - what callers over HTTP show (docs/security.md). The store keeps the SHA-256 of a token,
  * never the token. */
-#ifndef MOONSHIFT_STORE_TOKEN_H
-#define MOONSHIFT_STORE_TOKEN_H
+#pragma once
 
 #include "store/store.h"
 
@@ -31,5 +30,3 @@ json_t *store_token_find(struct store *store, const char *hash, time_ms now, str
 
 /* It was used now. In the open transaction. */
 bool store_token_used(struct store *store, int64_t id, time_ms now, struct error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * set, five fields mean or (cron), six and seven mean and (Spring, Quartz). A day field that begins
  * with * or ? is not set. A day that a month does not have (31, 31W, L-30, MON#5) is left out in
  * it. */
-#ifndef MOONSHIFT_TIME_CRON_H
-#define MOONSHIFT_TIME_CRON_H
+#pragma once
 
 #include "time/zone.h"
 #include <stdint.h>
@@ -52,5 +51,3 @@ uint32_t cron_month_days(const struct cron *cron, int64_t year, int month);
  * others a skipped one counts right after the gap, a repeated one the first time. TIME_NEVER: none
  * until the year 9999. The search is bounded: whole months, days and hours are jumped over. */
 time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms after);
-
-#endif

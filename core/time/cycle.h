@@ -12,8 +12,7 @@
  * from the start or origin, so that months do not drift (31 January, 28 February, 31 March).
  * Firings that were missed are consumed. P1D and P1M are calendar steps in the zone, PT24H is
  * elapsed time. A start or end without zone is local time of the cycle's zone. R0 is refused. */
-#ifndef MOONSHIFT_TIME_CYCLE_H
-#define MOONSHIFT_TIME_CYCLE_H
+#pragma once
 
 #include "time/cron.h"
 
@@ -47,5 +46,3 @@ time_ms cycle_next(const struct cycle *cycle, time_ms after);
 /* "once", "all" or "skip". */
 bool misfire_parse(const char *text, enum misfire *misfire, struct error *error);
 const char *misfire_name(enum misfire misfire);
-
-#endif

@@ -1,7 +1,6 @@
 /* instant.h - instants as people write them: ISO 8601, "now", "+1h", "tomorrow 08:00" (rules §14).
  * The clock is never asked. */
-#ifndef MOONSHIFT_TIME_INSTANT_H
-#define MOONSHIFT_TIME_INSTANT_H
+#pragma once
 
 #include "time/zone.h"
 #include <jansson.h>
@@ -35,5 +34,3 @@ void instant_format(time_ms at, const struct wall *wall, char *text);
  * NULL: error. */
 json_t *instants_resolve(const json_t *object, const struct zone *zone, time_ms now,
                          struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* rate.h - how many jobs of a definition may start in any window of a length (rules §20): its text.
  */
-#ifndef MOONSHIFT_TIME_RATE_H
-#define MOONSHIFT_TIME_RATE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -31,5 +30,3 @@ time_ms rate_grace(const struct rate *rate, bool brief);
 /* The instant as which a start is counted: up to RATE_EXACT starts as it is, of more of them the
  * end of its part of the window. */
 time_ms rate_counted(const struct rate *rate, time_ms at);
-
-#endif

@@ -1,7 +1,6 @@
 /* repeat.h - how a job repeats: what its creator said of it, and the dates that follow from that.
  * Pure. (rules §14) */
-#ifndef MOONSHIFT_TIME_REPEAT_H
-#define MOONSHIFT_TIME_REPEAT_H
+#pragma once
 
 #include "time/cycle.h"
 #include <jansson.h>
@@ -28,5 +27,3 @@ json_t *repeat_date(const struct zone *zone, time_ms at);
 
 #define LOCAL_TEXT_SIZE 48 /* room for "2026-03-29T08:00:00.000+02:00" and any extreme */
 void repeat_local(const struct zone *zone, time_ms at, char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* retry.h - the textual retry configuration (rules §9; Camunda 7's failedJobRetryTimeCycle). Pure.
  */
-#ifndef MOONSHIFT_TIME_RETRY_H
-#define MOONSHIFT_TIME_RETRY_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -23,5 +22,3 @@ bool retry_parse(const char *text, struct retry *retry, struct error *error);
 /* The delay after a failure that happened with `retries_before` runs left (before the decrement):
  * index clamp(n - (retries_before - 1), 0, n - 1), added to `now`. */
 time_ms retry_due(const struct retry *retry, int32_t retries_before, time_ms now);
-
-#endif

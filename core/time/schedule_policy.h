@@ -1,8 +1,7 @@
 /* schedule_policy.h - the keys of a schedule beside its cycle (rules §20): what happens to an
  * occurrence that meets the run before it, how far due dates are spread, and how many late
  * occurrences run. Pure functions. */
-#ifndef MOONSHIFT_TIME_SCHEDULE_POLICY_H
-#define MOONSHIFT_TIME_SCHEDULE_POLICY_H
+#pragma once
 
 #include "time/cycle.h"
 #include <jansson.h>
@@ -32,5 +31,3 @@ bool schedule_policy_key(const char *key);
  */
 time_ms schedule_policy_delay(const struct schedule_policy *policy, const char *name,
                               const struct cycle *cycle, time_ms date);
-
-#endif

@@ -1,7 +1,6 @@
 /* span.h - instants and durations, as text and as milliseconds (rules §14).
  * Pure. */
-#ifndef MOONSHIFT_TIME_SPAN_H
-#define MOONSHIFT_TIME_SPAN_H
+#pragma once
 
 #include "base/calendar.h"
 #include "base/error.h"
@@ -57,5 +56,3 @@ int days_in_month(int64_t year, int month);
 /* A span as people give it: a text, or a number of seconds that is not negative. `what`
  * names the key: `after: duration "5x": expected a unit: …`. */
 bool span_from_json(const json_t *value, const char *what, struct span *span, struct error *error);
-
-#endif

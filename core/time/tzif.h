@@ -2,8 +2,7 @@
  * (rules §14). Pure.
  *
  * Seconds are UTC since 1970, offsets are seconds east of UTC. */
-#ifndef MOONSHIFT_TIME_TZIF_H
-#define MOONSHIFT_TIME_TZIF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ void tzif_clear(struct tzif *tzif);
 
 /* The stretch that holds a second; the neighbours may have the same offset. */
 struct tzif_stretch tzif_at(const struct tzif *tzif, int64_t second);
-
-#endif

@@ -1,7 +1,6 @@
 /* window.h - stretches of the local day in which something may go on: "22:00-06:00" on every day,
  * "sat 20:00-10:00" on one, "sun off" on none (rules §18). Pure. */
-#ifndef MOONSHIFT_TIME_WINDOW_H
-#define MOONSHIFT_TIME_WINDOW_H
+#pragma once
 
 #include "time/zone.h"
 #include <jansson.h>
@@ -31,5 +30,3 @@ time_ms window_closes(const struct window *window, time_ms now);
 
 /* The first start after `now`; TIME_NEVER: there is none. */
 time_ms window_opens(const struct window *window, time_ms now);
-
-#endif

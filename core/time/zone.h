@@ -4,8 +4,7 @@
  * A zone that was found is kept for the life of the process; its pointer may be shared between
  * threads. The clock is never asked: instants come in, instants go out. "Local" times are calendar
  * times of the zone counted as if they were UTC: ms since 1970-01-01T00:00 on the wall. */
-#ifndef MOONSHIFT_TIME_ZONE_H
-#define MOONSHIFT_TIME_ZONE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -41,5 +40,3 @@ time_ms zone_change(const struct zone *zone, time_ms at);
 /* `from` plus a span in the zone: months and days are calendar steps that keep the local time, the
  * time part is elapsed time. Saturates at the year 9999. */
 time_ms zone_add(const struct zone *zone, time_ms from, const struct span *span);
-
-#endif

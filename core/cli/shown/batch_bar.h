@@ -1,6 +1,5 @@
 /* batch_bar.h - a batch while it runs: a bar, and waiting until it is done. */
-#ifndef MOONSHIFT_CLI_SHOWN_BATCH_BAR_H
-#define MOONSHIFT_CLI_SHOWN_BATCH_BAR_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -11,5 +10,3 @@ void batch_note(struct engine *engine, int64_t id);
  * could end it (standard error says so). False: ERROR_FAILED if all that is left of it has failed;
  * or the store cannot be read. */
 bool batch_wait(struct engine *engine, int64_t id, bool bar, struct error *error);
-
-#endif

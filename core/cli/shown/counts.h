@@ -1,6 +1,5 @@
 /* counts.h - how many jobs there are, as people read it. */
-#ifndef MOONSHIFT_CLI_SHOWN_COUNTS_H
-#define MOONSHIFT_CLI_SHOWN_COUNTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -11,5 +10,3 @@ bool counts_show(json_t *counts);
 /* Of each definition of `stats` that has, or had, any job: an object with its name, its counts and
  * its metrics. A new reference; NULL: no memory. */
 json_t *counts_flat(const json_t *definitions);
-
-#endif

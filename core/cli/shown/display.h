@@ -1,6 +1,5 @@
 /* display.h - what `run` shows on a terminal: one line, refreshed in place. */
-#ifndef MOONSHIFT_CLI_SHOWN_DISPLAY_H
-#define MOONSHIFT_CLI_SHOWN_DISPLAY_H
+#pragma once
 
 #include "run/runner.h"
 
@@ -18,5 +17,3 @@ void display_end(struct display *display, const struct runner_status *status);
 
 /* One line on standard error in place of the last one, cut to the terminal's width. */
 void display_line(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* output.h - standard output: every write is checked, and text from jobs cannot steer a terminal.
  */
-#ifndef MOONSHIFT_CLI_SHOWN_OUTPUT_H
-#define MOONSHIFT_CLI_SHOWN_OUTPUT_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -43,5 +42,3 @@ char *output_value(const json_t *value, bool lines);
 
 /* An object as a document, or for people its members line by line. Takes it over; NULL: false. */
 bool output_object(bool json, json_t *object, struct error *error);
-
-#endif

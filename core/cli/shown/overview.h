@@ -1,6 +1,5 @@
 /* overview.h - a store at a glance: what waits, who works, how fast, and what needs a person. */
-#ifndef MOONSHIFT_CLI_SHOWN_OVERVIEW_H
-#define MOONSHIFT_CLI_SHOWN_OVERVIEW_H
+#pragma once
 
 #include "base/error.h"
 #include "base/text.h"
@@ -36,5 +35,3 @@ json_t *overview_incidents(const struct overview *overview, const struct overvie
 /* Appends it in lines. */
 bool overview_write(const struct overview *overview, const struct overview_view *view,
                     struct text *out, struct error *error);
-
-#endif

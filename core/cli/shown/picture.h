@@ -1,6 +1,5 @@
 /* picture.h - a process as a tree in text, with what stands at its activities. */
-#ifndef MOONSHIFT_CLI_SHOWN_PICTURE_H
-#define MOONSHIFT_CLI_SHOWN_PICTURE_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -13,5 +12,3 @@ bool picture_count(json_t *process, json_t *standing, struct error *error);
 
 /* Prints the row. */
 bool picture_print(const json_t *process, struct error *error);
-
-#endif

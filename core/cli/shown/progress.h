@@ -1,6 +1,5 @@
 /* progress.h - how far a long command is, on a terminal. */
-#ifndef MOONSHIFT_CLI_SHOWN_PROGRESS_H
-#define MOONSHIFT_CLI_SHOWN_PROGRESS_H
+#pragma once
 
 #include "base/clock.h"
 
@@ -15,5 +14,3 @@ void progress_show(struct progress *progress, const char *doing, int64_t done, i
 
 /* Takes the line away, so that something else can be said. */
 void progress_end(struct progress *progress);
-
-#endif

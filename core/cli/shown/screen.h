@@ -2,8 +2,7 @@
  *
  * The terminal is as it was before on every way out but SIGKILL: by screen_close, by the end of the
  * process, by a signal that ends or stops it, by a crash. There is one screen in a process. */
-#ifndef MOONSHIFT_CLI_SHOWN_SCREEN_H
-#define MOONSHIFT_CLI_SHOWN_SCREEN_H
+#pragma once
 
 #include "base/error.h"
 #include <stdbool.h>
@@ -32,5 +31,3 @@ void screen_size(int *rows, int *columns);
 void screen_draw(const char *text, const char *last);
 /* Waits for a key at most so many ms. */
 int screen_key(int wait);
-
-#endif

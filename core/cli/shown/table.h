@@ -1,6 +1,5 @@
 /* table.h - lists for people: aligned columns, cut to the terminal's width. */
-#ifndef MOONSHIFT_CLI_SHOWN_TABLE_H
-#define MOONSHIFT_CLI_SHOWN_TABLE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/text.h"
@@ -36,5 +35,3 @@ int table_text_width(const char *text);
 
 /* Bytes of the longest start of `text` that is at most `width` columns wide. */
 size_t table_text_fit(const char *text, int width);
-
-#endif

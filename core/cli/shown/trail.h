@@ -1,6 +1,5 @@
 /* trail.h - what an instance has done, in words. */
-#ifndef MOONSHIFT_CLI_SHOWN_TRAIL_H
-#define MOONSHIFT_CLI_SHOWN_TRAIL_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -8,5 +7,3 @@
 /* Adds `what` to each row of a trail: its events as a text for people. Flows are left out, and an
  * activity that begins and ends in one row stands there once. */
 bool trail_describe(json_t *rows, struct error *error);
-
-#endif

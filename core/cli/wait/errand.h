@@ -1,6 +1,5 @@
 /* errand.h - one piece of work on a thread of its own, while the verb goes on reading keys. */
-#ifndef MOONSHIFT_CLI_WAIT_ERRAND_H
-#define MOONSHIFT_CLI_WAIT_ERRAND_H
+#pragma once
 
 #include "base/thread.h"
 
@@ -23,5 +22,3 @@ void errand_free(struct errand *errand);
 void errand_begin(struct errand *errand, void (*run)(void *arg), void *arg);
 /* Waits at most so many ms for its end, 0: not at all. True: none is under way (any more). */
 bool errand_over(struct errand *errand, time_ms wait);
-
-#endif

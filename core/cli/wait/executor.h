@@ -1,6 +1,5 @@
 /* executor.h - how executors are shown to people. */
-#ifndef MOONSHIFT_CLI_WAIT_EXECUTOR_H
-#define MOONSHIFT_CLI_WAIT_EXECUTOR_H
+#pragma once
 
 #include "cli/cli.h"
 #include "cli/shown/table.h"
@@ -12,5 +11,3 @@ bool executors_print(json_t *rows, struct error *error);
 /* Names the store on standard error if no executor lives there: it may be another one than was
  * meant. Says nothing under --json. */
 void executors_none_say(const struct cli *cli, struct engine *engine);
-
-#endif

@@ -1,6 +1,5 @@
 /* job_wait.h - waiting for the end of a job. */
-#ifndef MOONSHIFT_CLI_WAIT_JOB_WAIT_H
-#define MOONSHIFT_CLI_WAIT_JOB_WAIT_H
+#pragma once
 
 #include "cli/cli.h"
 #include "cli/words/flags.h"
@@ -19,5 +18,3 @@ bool job_wait_until(const struct flags *flags, time_ms *until, struct error *err
  * store keeps no history of it. ERROR_FAILED: it has not succeeded, or the time is up. */
 bool job_wait_one(const struct cli *cli, struct engine *engine, int64_t id, time_ms until,
                   json_t **result, struct error *error);
-
-#endif

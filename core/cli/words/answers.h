@@ -1,7 +1,6 @@
 /* answers.h - what functions said of the good lines of a file, so that each is asked once though
  * the file is read twice. */
-#ifndef MOONSHIFT_CLI_WORDS_ANSWERS_H
-#define MOONSHIFT_CLI_WORDS_ANSWERS_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -18,5 +17,3 @@ void answers_keep(struct answers *answers, size_t line, const struct engine_answ
 const struct engine_answers *answers_find(const struct answers *answers, size_t line);
 
 void answers_clear(struct answers *answers);
-
-#endif

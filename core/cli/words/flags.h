@@ -1,7 +1,6 @@
 /* flags.h - the words behind a verb, taken apart: `--flag value`, `--flag=value`, switches, and
  * arguments. `--` ends the flags; `-` and negative numbers are arguments. */
-#ifndef MOONSHIFT_CLI_WORDS_FLAGS_H
-#define MOONSHIFT_CLI_WORDS_FLAGS_H
+#pragma once
 
 #include "base/error.h"
 #include "job/ask.h"
@@ -106,5 +105,3 @@ void flags_key(const char *flag, char *key, size_t room);
 
 /* The setting that a flag names, with underscores ("lock_time" for "--lock-time"), or NULL. */
 const char *flags_setting(const char *flag);
-
-#endif

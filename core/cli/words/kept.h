@@ -1,7 +1,6 @@
 /* kept.h - the first lines of a file as they were read, so that these need not be read again. They
  * take 64 MiB at most, and at most a 32nd of the memory of the machine or the container. */
-#ifndef MOONSHIFT_CLI_WORDS_KEPT_H
-#define MOONSHIFT_CLI_WORDS_KEPT_H
+#pragma once
 
 #include "base/arena.h"
 #include "cli/words/lines.h"
@@ -30,5 +29,3 @@ struct kept {
 bool kept_add(struct kept *kept, const struct kept_line *line);
 
 void kept_clear(struct kept *kept);
-
-#endif

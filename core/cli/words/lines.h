@@ -1,7 +1,6 @@
 /* lines.h - a file of lines that is read twice: a pipe is spooled to a temporary file, up to 4 GiB
  * or half of the room there is. Memory is bounded by the longest line that is allowed. */
-#ifndef MOONSHIFT_CLI_WORDS_LINES_H
-#define MOONSHIFT_CLI_WORDS_LINES_H
+#pragma once
 
 #include "base/error.h"
 #include <stdint.h>
@@ -51,5 +50,3 @@ struct lines_mark lines_mark(const struct lines *lines);
 /* To a place again; one that is all zero is before the first line. False: the file was changed
  * meanwhile. */
 bool lines_again(struct lines *lines, struct lines_mark mark, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* pair.h - a word NAME=VALUE of the command line. */
-#ifndef MOONSHIFT_CLI_WORDS_PAIR_H
-#define MOONSHIFT_CLI_WORDS_PAIR_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -20,5 +19,3 @@ struct pair {
 bool pair_read(struct pair *pair, const char *word, const char *what, const char *expected,
                struct error *error);
 void pair_clear(struct pair *pair);
-
-#endif

@@ -1,6 +1,5 @@
 /* relative.h - times as a person at a terminal reads them: "in 5 min", "3 d ago". */
-#ifndef MOONSHIFT_CLI_WORDS_RELATIVE_H
-#define MOONSHIFT_CLI_WORDS_RELATIVE_H
+#pragma once
 
 #include "base/clock.h"
 #include <stddef.h>
@@ -10,5 +9,3 @@
 /* Writes how far an instant (UTC, with milliseconds, as JSON has it) is from `now`. False: the text
  * is no instant. */
 bool relative_time(const char *iso, time_ms now, char *text);
-
-#endif

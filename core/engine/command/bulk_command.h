@@ -1,7 +1,6 @@
 /* bulk_command.h - a verb on more jobs than one transaction takes becomes a batch (rules §11, §17).
  * Private to the room. */
-#ifndef MOONSHIFT_ENGINE_COMMAND_BULK_COMMAND_H
-#define MOONSHIFT_ENGINE_COMMAND_BULK_COMMAND_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -12,5 +11,3 @@ bool bulk_command_is(const json_t *command);
  * jobs. */
 bool bulk_command_give(struct engine *engine, json_t *command, struct command_run *run,
                        struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* token.h - tokens of callers over HTTP (docs/security.md): made, revoked, recognised. */
-#ifndef MOONSHIFT_ENGINE_COMMAND_TOKEN_H
-#define MOONSHIFT_ENGINE_COMMAND_TOKEN_H
+#pragma once
 
 #include "engine/engine.h"
 #include "job/caller/scope.h"
@@ -21,5 +20,3 @@ json_t *engine_token_find(struct engine *engine, const char *token, struct error
 
 /* It was used now. */
 bool engine_token_used(struct engine *engine, int64_t id, struct error *error);
-
-#endif

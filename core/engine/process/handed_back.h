@@ -1,7 +1,6 @@
 /* handed_back.h - one job as a worker outside hands it back: what it says, and the outcome that
  * this is. Private to core/engine/process/settle_list.c. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_HANDED_BACK_H
-#define MOONSHIFT_ENGINE_PROCESS_HANDED_BACK_H
+#pragma once
 
 #include "engine/engine_state.h"
 
@@ -44,5 +43,3 @@ bool handed_back_walks(const struct handed_back *one);
  * Outside of a transaction. */
 bool handed_back_make(struct handed_back *one, struct engine *engine, struct job *job,
                       struct error *error);
-
-#endif

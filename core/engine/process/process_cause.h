@@ -1,6 +1,5 @@
 /* process_cause.h - what a command to a process means: the cause from which the walk begins. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_CAUSE_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_CAUSE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -40,5 +39,3 @@ void process_cause_clear(struct process_cause *cause);
  * its own reading says. Answers are known until process_causes_forget. */
 void process_causes_ask(struct engine *engine, const json_t *const *commands, size_t count);
 void process_causes_forget(struct engine *engine);
-
-#endif

@@ -1,7 +1,6 @@
 /* process_due.h - timers of instances whose dates come from expressions: they are asked again
  * before an operator's command counts the dates anew. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_DUE_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_DUE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -9,5 +8,3 @@
  * timer that cannot be asked here, as no folder has its process, keeps the text that it was made
  * with. False: an expression fails. */
 bool process_due_ask(struct engine *engine, json_t *command, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* process_entry.h - what the operation log says of a command to an instance of a process. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_ENTRY_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_ENTRY_H
+#pragma once
 
 #include "engine/process/process_cause.h"
 
@@ -16,5 +15,3 @@ struct process_entry {
 bool process_entry_make(struct process_entry *entry, const struct process_cause *cause,
                         const json_t *command, const json_t *before, struct error *error);
 void process_entry_clear(struct process_entry *entry);
-
-#endif

@@ -1,7 +1,6 @@
 /* process_external.h - what a worker outside hands back of an activity, walked here (rules §23,
  * §24). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_EXTERNAL_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_EXTERNAL_H
+#pragma once
 
 #include "engine/engine.h"
 #include "job/outcome.h"
@@ -20,5 +19,3 @@ struct external {
  * where another change comes first, by itself. A walk that fails leaves everything as it was:
  * ERROR_FAILED with its message. outcome->settled of another one is stale if the lock is lost. */
 void process_externals(struct engine *engine, struct external *list, size_t count);
-
-#endif

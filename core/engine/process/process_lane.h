@@ -1,8 +1,7 @@
 /* process_lane.h - the lanes that a command to processes holds while it walks (rules §23): a row in
  * the store with the instant at which it is free again, moved on while handlers run. No transaction
  * is open meanwhile, and no job and no other command of the lane runs. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_LANE_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_LANE_H
+#pragma once
 
 #include "base/thread.h"
 #include "engine/engine.h"
@@ -69,5 +68,3 @@ struct lane_keeper {
 };
 void process_lanes_keep(struct engine *engine);
 void process_lanes_rest(struct engine *engine); /* they may change now */
-
-#endif

@@ -1,7 +1,6 @@
 /* process_later.h - a command to a process that another engine walks: a job in the lane of its
  * instance (rules §23). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_LATER_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_LATER_H
+#pragma once
 
 #include "engine/process/process_cause.h"
 
@@ -12,5 +11,3 @@ bool process_later(struct engine *engine, const struct process_cause *cause, con
 /* The same in the present transaction. */
 bool process_later_write(struct engine *engine, const struct process_cause *cause,
                          const json_t *command, int32_t retries, int64_t *job, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* process_migrate.h - the versions that a plan of a migration names (rules §23). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_MIGRATE_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_MIGRATE_H
+#pragma once
 
 #include "engine/process/process_cause.h"
 
@@ -9,5 +8,3 @@
  * its walk. */
 bool process_migrate_read(struct process_cause *cause, struct engine *engine, const json_t *plan,
                           struct error *error);
-
-#endif

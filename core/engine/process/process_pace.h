@@ -1,7 +1,6 @@
 /* process_pace.h - whether the walks behind an activity end shortly, by what was seen of late
  * (rules §23). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_PACE_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_PACE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -12,5 +11,3 @@ bool process_pace_is_quick(const struct engine *engine, const struct job *job);
  * milliseconds: so what others wait comes to one of them for each walk. Without memory none is
  * quick. */
 void process_pace_note(struct engine *engine, const struct job *job, time_ms took);
-
-#endif

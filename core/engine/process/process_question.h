@@ -1,7 +1,6 @@
 /* process_question.h - what commands to processes ask of the store: each at once, or those of many
  * commands together. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_QUESTION_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_QUESTION_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -12,5 +11,3 @@ json_t *process_ask(struct engine *engine, enum ask_kind kind, json_t *question,
 /* Asks for all that was noted at once, and has the answers in engine->answers; *more false: it was
  * nothing. */
 bool process_questions_ask(struct engine *engine, bool *more, struct error *error);
-
-#endif

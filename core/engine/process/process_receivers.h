@@ -1,6 +1,5 @@
 /* process_receivers.h - what is said of a message or signal that cannot reach what it is for. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_RECEIVERS_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_RECEIVERS_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -16,5 +15,3 @@ bool process_receivers_no_signal(const json_t *command, struct error *error);
 /* A message that is kept as a row, or given to many, has its variables alone. False: it has others.
  * `with` is the member that makes it so. */
 bool process_receivers_many(const json_t *command, const char *with, struct error *error);
-
-#endif

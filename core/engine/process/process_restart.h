@@ -1,6 +1,5 @@
 /* process_restart.h - an instance that has ended begins anew: what it had becomes a start. */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_RESTART_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_RESTART_H
+#pragma once
 
 #include "engine/process/process_cause.h"
 
@@ -10,5 +9,3 @@
  * False: error. */
 bool process_restart_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                           int64_t *version, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* process_walk.h - one command to a process on its way: the walk, and what is written of it
  * (rules §23). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_PROCESS_WALK_H
-#define MOONSHIFT_ENGINE_PROCESS_PROCESS_WALK_H
+#pragma once
 
 #include "engine/process/process_cause.h"
 #include "engine/process/process_lane.h"
@@ -67,5 +66,3 @@ struct unit_message process_walk_message(const struct process_walk *walk, char *
 bool process_walk_note(struct process_walk *walk, struct engine *engine, struct error *error);
 /* Creates the jobs that give a signal, in the present transaction. */
 bool process_walk_signal(struct process_walk *walk, struct engine *engine, struct error *error);
-
-#endif

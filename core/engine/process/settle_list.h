@@ -1,6 +1,5 @@
 /* settle_list.h - what workers outside hand back, as the faces say it (rules §24). */
-#ifndef MOONSHIFT_ENGINE_PROCESS_SETTLE_LIST_H
-#define MOONSHIFT_ENGINE_PROCESS_SETTLE_LIST_H
+#pragma once
 
 #include "engine/engine.h"
 #include "engine/fetch.h"
@@ -58,5 +57,3 @@ bool settlement_answer(const struct settlement *asked, struct text *answer, stru
 bool settlement_verdict(const struct settlement *asked, size_t at, struct text *answer,
                         struct error *error);
 void settlement_clear(struct settlement *asked);
-
-#endif

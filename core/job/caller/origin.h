@@ -1,7 +1,6 @@
 /* origin.h - origins of web pages (RFC 6454), as the setting cors_origins has them:
  * "https://ops.example.com", "http://localhost:5173". Pure. */
-#ifndef MOONSHIFT_JOB_CALLER_ORIGIN_H
-#define MOONSHIFT_JOB_CALLER_ORIGIN_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -15,5 +14,3 @@ bool origin_host_is(const char *origin, const char *host);
 
 /* True if the list (NULL: none) has the origin. */
 bool origins_have(const json_t *list, const char *origin);
-
-#endif

@@ -1,6 +1,5 @@
 /* scope.h - what a caller over HTTP may do: a set of scopes, and their names. */
-#ifndef MOONSHIFT_JOB_CALLER_SCOPE_H
-#define MOONSHIFT_JOB_CALLER_SCOPE_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -27,5 +26,3 @@ bool scopes_read(const json_t *names, unsigned *scopes, struct error *error);
 bool handlers_check(const json_t *handlers, struct error *error);
 /* "read,payload" into `text` (SCOPES_TEXT_SIZE bytes). */
 void scopes_write(unsigned scopes, char *text);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * A key is the name of a user, "@" and a group of theirs, or "*" for each user of whom no other key
  * tells. Pure. */
-#ifndef MOONSHIFT_JOB_CALLER_USER_SCOPES_H
-#define MOONSHIFT_JOB_CALLER_USER_SCOPES_H
+#pragma once
 
 #include "job/caller/scope.h"
 
@@ -24,5 +23,3 @@ bool user_scopes_set(json_t **field, const json_t *value, const char *label, str
  * without these by "*". The groups are a list between commas; NULL: none. If their tenants or
  * handlers differ, they give nothing: what is seen would depend on their order. */
 struct user_rights user_scopes_of(const json_t *users, const char *user, const char *groups);
-
-#endif

@@ -1,8 +1,7 @@
 /* client.h - one engine's side of the worker pool: work items go in, outcomes come out (rules §13:
  * several engines, one pool; §6: what is refused). The thread of the engine's loop calls all of it,
  * unless it says otherwise. */
-#ifndef MOONSHIFT_RUN_POOL_CLIENT_H
-#define MOONSHIFT_RUN_POOL_CLIENT_H
+#pragma once
 
 #include "engine/generations.h"
 #include "run/pool/pool.h"
@@ -107,5 +106,3 @@ void client_halt(struct client *client);
 void client_stop(struct client *client, bool cut);
 /* True when every job has come back and every outcome has been taken. */
 bool client_quiet(struct client *client);
-
-#endif

@@ -1,12 +1,9 @@
 /* deadline.h - handlers past their time: cut off, and given up where nothing ends them (rules §8).
  * client_tick, client_cut_lost and client_deadline are here, too; private to them and client.c. */
-#ifndef MOONSHIFT_RUN_POOL_DEADLINE_H
-#define MOONSHIFT_RUN_POOL_DEADLINE_H
+#pragma once
 
 #include "run/pool/threads.h"
 
 /* If the worker runs a job of this client: it is to be given back as soon as its handler lets go.
  * The mutex is held. */
 void deadline_cut(struct client *client, struct worker *worker);
-
-#endif

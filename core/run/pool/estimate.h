@@ -4,8 +4,7 @@
  * handler of which no run has ended yet is expected to take UNKNOWN_RUN, so that an executor tries
  * a hundred of its jobs for each worker before it takes more. There is no clock in it, no
  * thread and no store: it is told what was measured. */
-#ifndef MOONSHIFT_RUN_POOL_ESTIMATE_H
-#define MOONSHIFT_RUN_POOL_ESTIMATE_H
+#pragma once
 
 #include "job/job.h"
 
@@ -40,5 +39,3 @@ bool estimate_brief(const void *estimate, int64_t definition);
 double estimate_left(double expected, double elapsed);
 /* How much of a worker's time until the horizon a run of so many ms fills. */
 double estimate_fills(double ms);
-
-#endif

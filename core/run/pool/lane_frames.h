@@ -3,8 +3,7 @@
  * The frame of an instance belongs to the item of its lane, not to a job: the runs of the item move
  * it on, one after the other. Whichever job is taken next gets the newest one, and jobs that were
  * created on the way carry none. Nothing in here has a lock of its own. */
-#ifndef MOONSHIFT_RUN_POOL_LANE_FRAMES_H
-#define MOONSHIFT_RUN_POOL_LANE_FRAMES_H
+#pragma once
 
 #include "job/outcome.h"
 
@@ -27,5 +26,3 @@ bool lane_frames_note_job(struct lane_frames *frames, const struct job *job);
 /* Gives a job (taken over) the frame that is noted of its instance; it may become a copy. Without
  * memory it has no frame: its walk does nothing, and is done again on the stored one. */
 struct job *lane_frames_give(const struct lane_frames *frames, struct job *job);
-
-#endif

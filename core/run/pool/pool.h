@@ -38,8 +38,7 @@
  * THE END. client_stop gives back what waits; client_free asks the workers to close the Lua states
  * of the client and waits for them; pool_free ends the threads. A thread that hangs is detached,
  * and what it can reach is never freed. */
-#ifndef MOONSHIFT_RUN_POOL_POOL_H
-#define MOONSHIFT_RUN_POOL_POOL_H
+#pragma once
 
 #include "script/script.h"
 
@@ -64,5 +63,3 @@ struct pool *pool_new(const struct pool_options *options, struct error *error);
 bool pool_free(struct pool *pool);
 
 int pool_workers(const struct pool *pool);
-
-#endif

@@ -2,8 +2,7 @@
  * what they share with the clients (rules §6, §13). pool.h says who locks what. Private to pool.c,
  * client.c, deadline.c and the runner's account (the loops' side), and to threads.c and worker.c
  * (the threads' side). */
-#ifndef MOONSHIFT_RUN_POOL_THREADS_H
-#define MOONSHIFT_RUN_POOL_THREADS_H
+#pragma once
 
 #include "base/thread.h"
 #include "run/pool/client.h"
@@ -204,5 +203,3 @@ void threads_push(struct client *client, struct outcome *outcome);
 void threads_deliver(struct client *client, struct work_item *item, struct outcome *outcome);
 /* Gives the item's remaining jobs back unrun. */
 void threads_return(struct client *client, struct work_item *item, bool late);
-
-#endif

@@ -5,8 +5,7 @@
  * run of the same lane created, locked with its result. They wait until the work item ends and then
  * run next, on its worker unless that does brief work meanwhile. The lane is not released in
  * between. Nothing in here has a lock of its own. */
-#ifndef MOONSHIFT_RUN_POOL_WORK_ITEM_H
-#define MOONSHIFT_RUN_POOL_WORK_ITEM_H
+#pragma once
 
 #include "job/acquire.h"
 #include "run/pool/lane_frames.h"
@@ -114,5 +113,3 @@ void queue_pull(struct queue *queue, bool (*test)(void *arg, const struct work_i
                 void *arg, struct queue *to);
 /* Takes everything, as a list. */
 struct work_item *queue_take(struct queue *queue);
-
-#endif

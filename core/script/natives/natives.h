@@ -1,6 +1,5 @@
 /* natives.h - what C gives to the Lua half of a script, as one table. Private to script/. */
-#ifndef MOONSHIFT_SCRIPT_NATIVES_NATIVES_H
-#define MOONSHIFT_SCRIPT_NATIVES_NATIVES_H
+#pragma once
 
 #include "script/script_state.h"
 
@@ -9,5 +8,3 @@ void coroutine_add(struct script *script, lua_State *L);
 void process_add(struct script *script, lua_State *L);
 void http_add(struct script *script, lua_State *L);
 void verbs_add(struct script *script, lua_State *L);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A database driver is one table of functions (struct db_driver). Statements are kept: each literal
  * is prepared once a connection. Numbers of parameters are written ?1, ?2; columns count from 0. */
-#ifndef MOONSHIFT_STORE_SQL_DB_H
-#define MOONSHIFT_STORE_SQL_DB_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -202,5 +201,3 @@ static inline time_ms row_time(struct row *row, int column) {
     time_ms at = row_int(row, column);
     return !at && row_null(row, column) ? TIME_NONE : at;
 }
-
-#endif

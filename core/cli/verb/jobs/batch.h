@@ -1,6 +1,5 @@
 /* batch.h - the parts of the verbs of batches. */
-#ifndef MOONSHIFT_CLI_VERB_JOBS_BATCH_H
-#define MOONSHIFT_CLI_VERB_JOBS_BATCH_H
+#pragma once
 
 #include "cli/shown/batch_bar.h"
 #include "cli/words/flags.h"
@@ -11,5 +10,3 @@
 /* Runs `batch create`; batch_create.c. */
 extern const struct flag batch_create_flags[];
 bool batch_create_run(struct cli *cli, const struct flags *flags, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* bulk.h - `enqueue --from`: a file of JSON objects, one a line, becomes jobs. */
-#ifndef MOONSHIFT_CLI_VERB_JOBS_BULK_H
-#define MOONSHIFT_CLI_VERB_JOBS_BULK_H
+#pragma once
 
 #include "cli/receipt.h"
 #include "cli/verb/jobs/lost.h"
@@ -20,5 +19,3 @@ struct bulk_options {
  * standard error as they are met. All or nothing: after an error, or a death, no job is there. */
 bool bulk_enqueue(struct engine *engine, const struct bulk_options *options,
                   struct receipt *receipt, struct error *error);
-
-#endif

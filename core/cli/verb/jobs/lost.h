@@ -1,6 +1,5 @@
 /* lost.h - warns of jobs whose handler only an executor with an older folder has. */
-#ifndef MOONSHIFT_CLI_VERB_JOBS_LOST_H
-#define MOONSHIFT_CLI_VERB_JOBS_LOST_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -18,5 +17,3 @@ void lost_note(struct lost *lost, const char *handler);
 void lost_say(const struct lost *lost, struct engine *engine);
 
 void lost_clear(struct lost *lost);
-
-#endif

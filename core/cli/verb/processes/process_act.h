@@ -1,6 +1,5 @@
 /* process_act.h - gives a command to a process, here or by a job, and says what came of it. */
-#ifndef MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_ACT_H
-#define MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_ACT_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/wait/job_wait.h"
@@ -43,5 +42,3 @@ bool process_act_say(const struct cli *cli, const struct process_done *done, con
 /* Both: gives the command and says what came of it. */
 bool process_act(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
                  const char *before, const char *after, struct error *error);
-
-#endif

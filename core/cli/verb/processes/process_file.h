@@ -1,6 +1,5 @@
 /* process_file.h - a file of processes by itself, outside of any script folder. */
-#ifndef MOONSHIFT_CLI_PROCESS_FILE_H
-#define MOONSHIFT_CLI_PROCESS_FILE_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -12,5 +11,3 @@ bool process_file_names(const char *word);
 
 /* Takes the file as a folder of its own, or else the script folder, into `cli`. */
 bool process_file_take(struct cli *cli, const char *file, struct error *error);
-
-#endif

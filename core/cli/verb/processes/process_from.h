@@ -1,7 +1,6 @@
 /* process_from.h - `process start --from` and `message --from`: a file of JSON objects, one a line,
  * becomes commands to processes. */
-#ifndef MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_FROM_H
-#define MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_FROM_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -19,5 +18,3 @@ struct process_from {
  * error names the line; it says how many before it are written. */
 bool process_from(struct process_from *from, struct engine *engine, struct engine_order *order,
                   struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* process_operations.h - operations on an instance, as the words of a command line say them:
  * `--start-before pack sku=x --local --cancel approve`. */
-#ifndef MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_OPERATIONS_H
-#define MOONSHIFT_CLI_VERB_PROCESSES_PROCESS_OPERATIONS_H
+#pragma once
 
 #include "cli/words/flags.h"
 #include <jansson.h>
@@ -22,5 +21,3 @@ bool process_operations_put(json_t *command, const struct flags *flags, struct e
 /* Says what each of them would do, or what a migration would; `told` is that of struct
  * engine_order. */
 void process_operations_say(const json_t *told);
-
-#endif

@@ -1,8 +1,5 @@
 /* help.h - what the pages of help show by example. */
-#ifndef MOONSHIFT_CLI_VERB_SERVICE_HELP_H
-#define MOONSHIFT_CLI_VERB_SERVICE_HELP_H
+#pragma once
 
 /* Command lines of a verb, each with its newline; NULL: none. */
 const char *examples_of(const char *verb);
-
-#endif

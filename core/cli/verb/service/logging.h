@@ -1,6 +1,5 @@
 /* logging.h - the log of a verb that stays: its flags and variables. */
-#ifndef MOONSHIFT_CLI_VERB_SERVICE_LOGGING_H
-#define MOONSHIFT_CLI_VERB_SERVICE_LOGGING_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -11,5 +10,3 @@
 
 /* Configures it. On a terminal only warnings and errors are written, unless `all`. */
 bool logging_setup(struct cli *cli, const struct flags *flags, bool all, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* manager.h - tells the service manager that started the program how it is, over the socket that
  * NOTIFY_SOCKET names (man 3 sd_notify). Without one nothing is done. */
-#ifndef MOONSHIFT_CLI_VERB_SERVICE_MANAGER_H
-#define MOONSHIFT_CLI_VERB_SERVICE_MANAGER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ void manager_ready(void);     /* it works, or has read its files again */
 void manager_reloading(void); /* it reads its files again; manager_ready follows */
 void manager_stopping(void);
 void manager_alive(void); /* where it watches */
-
-#endif

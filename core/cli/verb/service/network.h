@@ -1,6 +1,5 @@
 /* network.h - the network face beside what else a verb does (docs/server.md). */
-#ifndef MOONSHIFT_CLI_VERB_SERVICE_NETWORK_H
-#define MOONSHIFT_CLI_VERB_SERVICE_NETWORK_H
+#pragma once
 
 #include "cli/cli.h"
 #include "http/face.h"
@@ -21,5 +20,3 @@ bool network_start(struct cli *cli, bool open, struct executor *executor,
 struct folder *network_scripts(const json_t *paths, struct error *error);
 /* Those paths. NULL: no memory, or no folder. */
 json_t *network_paths(const struct cli *cli);
-
-#endif

@@ -1,6 +1,5 @@
 /* new_file.h - files that a verb writes into a folder, never over one that is there. */
-#ifndef MOONSHIFT_CLI_VERB_SERVICE_NEW_FILE_H
-#define MOONSHIFT_CLI_VERB_SERVICE_NEW_FILE_H
+#pragma once
 
 #include "base/error.h"
 #include <stddef.h>
@@ -19,5 +18,3 @@ bool new_file_free(const char *directory, const struct new_file *file, struct er
 
 /* Writes it, with the folders between. One that somebody else has just made stays. */
 bool new_file_write(const char *directory, const struct new_file *file, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* crash_slots.h - the slots of executors on this machine (store/rules/fleet/slots.h). */
-#ifndef MOONSHIFT_STORE_POSTGRES_BESIDE_CRASH_SLOTS_H
-#define MOONSHIFT_STORE_POSTGRES_BESIDE_CRASH_SLOTS_H
+#pragma once
 
 #include "store/rules/fleet/slots.h"
 
@@ -13,5 +12,3 @@ void crash_slots_quit(struct store *store);
 const char *crash_slots_path(const struct store *store, char *path, size_t size);
 /* None as well: the executor is on another machine. */
 enum slots_life crash_slots_life(struct store *store, int64_t executor);
-
-#endif

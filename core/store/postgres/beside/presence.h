@@ -1,6 +1,5 @@
 /* presence.h - what other executors know of this one: its session, its bell, its signs of life. */
-#ifndef MOONSHIFT_STORE_POSTGRES_BESIDE_PRESENCE_H
-#define MOONSHIFT_STORE_POSTGRES_BESIDE_PRESENCE_H
+#pragma once
 
 #include "store/rules/ground/transaction.h"
 
@@ -14,5 +13,3 @@ bool postgres_sign_again(struct store *store, struct error *error);
 bool postgres_enter_again(struct store *store, struct error *error);
 
 extern const struct txn_hook postgres_sign_hook, postgres_bell_hook;
-
-#endif

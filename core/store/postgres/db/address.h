@@ -1,7 +1,6 @@
 /* address.h - the URL of a store on a server: postgres://user@host:port/database?schema=moonshift
  * With pool=transaction there is a pool of connections in between, as pgbouncer is. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_ADDRESS_H
-#define MOONSHIFT_STORE_POSTGRES_DB_ADDRESS_H
+#pragma once
 
 #include "store/postgres/db/libpq.h"
 #include <stdint.h>
@@ -25,5 +24,3 @@ const char *address_option(const struct address *address, const char *keyword);
 
 /* The number of the schema's name in locks and channels: stores of one database do not meet. */
 int32_t address_class(const struct address *address);
-
-#endif

@@ -1,6 +1,5 @@
 /* array.h - an array as PostgreSQL takes it on the wire: a parameter of many rows. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_ARRAY_H
-#define MOONSHIFT_STORE_POSTGRES_DB_ARRAY_H
+#pragma once
 
 #include "base/text.h"
 
@@ -31,5 +30,3 @@ void array_clear(struct array *array);
 
 /* The type of the array itself. */
 unsigned array_oid(const struct array *array);
-
-#endif

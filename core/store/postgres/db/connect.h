@@ -1,6 +1,5 @@
 /* connect.h - a connection to the server of an address, and why it was refused. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_CONNECT_H
-#define MOONSHIFT_STORE_POSTGRES_DB_CONNECT_H
+#pragma once
 
 #include "store/postgres/db/address.h"
 
@@ -11,5 +10,3 @@ PGconn *connect_to(const struct address *address);
 /* Behind a connection that failed: with which SQLSTATE does the server refuse it? libpq tells the
  * words alone, in the server's language. "08001": it does not answer. */
 const char *connect_refusal(const struct address *address, char state[6]);
-
-#endif

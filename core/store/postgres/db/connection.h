@@ -1,6 +1,5 @@
 /* connection.h - what an open store on PostgreSQL holds besides; private to this folder. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_CONNECTION_H
-#define MOONSHIFT_STORE_POSTGRES_DB_CONNECTION_H
+#pragma once
 
 #include "store/postgres/db/driver.h"
 #include "store/postgres/db/engine.h"
@@ -168,5 +167,3 @@ enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up,
 static inline time_ms postgres_connected(const struct store *store) {
     return postgres_of(store)->session.since;
 }
-
-#endif

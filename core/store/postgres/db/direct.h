@@ -1,6 +1,5 @@
 /* direct.h - the session that locks outlive a transaction in, and that is notified. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_DIRECT_H
-#define MOONSHIFT_STORE_POSTGRES_DB_DIRECT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -16,5 +15,3 @@ struct session *direct_session(struct store *store);
 /* Connects it again after a loss, once a second at most, and takes what it had held. */
 bool direct_again(struct store *store, struct error *error);
 void direct_close(struct store *store);
-
-#endif

@@ -3,8 +3,7 @@
  * The connection is in pipeline mode. Statements are sent as they come; a flight ends when somebody
  * waits for rows, for a number of changes or for an end of the transaction. Then all results of the
  * flight are read at once: one round trip. An error is that of the whole flight. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_DRIVER_H
-#define MOONSHIFT_STORE_POSTGRES_DB_DRIVER_H
+#pragma once
 
 #include "store/postgres/db/address.h"
 #include "store/sql/db.h"
@@ -142,5 +141,3 @@ void statement_unbind(struct statement *statement);
 bool statement_send_ahead(struct row *row, struct error *error);
 
 extern const struct db_driver postgres_driver;
-
-#endif

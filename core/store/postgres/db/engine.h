@@ -1,7 +1,6 @@
 /* engine.h - the PostgreSQL engine: its functions, and what the rules ask of it.
  */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_ENGINE_H
-#define MOONSHIFT_STORE_POSTGRES_DB_ENGINE_H
+#pragma once
 
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"
@@ -95,5 +94,3 @@ bool postgres_stalled(struct store *store, struct error *why);
 
 /* payload.c */
 void postgres_payload_is(struct query *query, const char *path, const json_t *value);
-
-#endif

@@ -1,8 +1,7 @@
 /* libpq.h - libpq, which is loaded when the first store on a server is named. With the twenty
  * libraries that it brings along it takes longer to load than a command on a file takes otherwise.
  */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_LIBPQ_H
-#define MOONSHIFT_STORE_POSTGRES_DB_LIBPQ_H
+#pragma once
 
 #include "base/error.h"
 #include <libpq-fe.h>
@@ -77,5 +76,3 @@ bool libpq_load(struct error *error);
 #define PQsetNoticeReceiver libpq.PQsetNoticeReceiver
 #define PQsocket libpq.PQsocket
 #define PQstatus libpq.PQstatus
-
-#endif

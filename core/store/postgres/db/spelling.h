@@ -1,6 +1,5 @@
 /* spelling.h - the text of a statement as the server is to read it. */
-#ifndef MOONSHIFT_STORE_POSTGRES_DB_SPELLING_H
-#define MOONSHIFT_STORE_POSTGRES_DB_SPELLING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ int spelling_write(const char *sql, char *to, size_t *size);
 /* True if a statement may change what a page of ready jobs shows: places, lanes, rows of jobs. The
  * rows of jobs that have ended are in no page. */
 bool spelling_minds(const char *sql);
-
-#endif

@@ -1,6 +1,5 @@
 /* rights.h - statements for an administrator, who runs them as they are printed. */
-#ifndef MOONSHIFT_STORE_POSTGRES_LIFE_RIGHTS_H
-#define MOONSHIFT_STORE_POSTGRES_LIFE_RIGHTS_H
+#pragma once
 
 #include "store/provision.h"
 
@@ -8,5 +7,3 @@
  * s schema, c channel of the outbox; o owner, w worker, r reader, e enqueuer. */
 bool rights_lines(const char *url, const struct store_roles *roles, const char *const *lines,
                   struct text *text, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* schema.h - the tables of a store as PostgreSQL reads them, made and looked at before use. */
-#ifndef MOONSHIFT_STORE_POSTGRES_LIFE_SCHEMA_H
-#define MOONSHIFT_STORE_POSTGRES_LIFE_SCHEMA_H
+#pragma once
 
 #include "base/error.h"
 
@@ -48,5 +47,3 @@ bool postgres_trusts(struct store *store, struct error *error);
                                              "$$;\n" OCCUPANCY_TRIGGERS_OF("ready")                \
                                                  OCCUPANCY_TRIGGERS_OF("timer")                    \
                                                      OCCUPANCY_TRIGGERS_OF("parked")
-
-#endif

@@ -4,8 +4,7 @@
  * the version before do not notice. `index` is built beside the work, and
  * `drop` goes beside it: programs of the version before are slower without it. `narrow` takes away
  * what those programs need, or changes what it means: it waits until no live executor has one. */
-#ifndef MOONSHIFT_STORE_POSTGRES_LIFE_UPGRADE_H
-#define MOONSHIFT_STORE_POSTGRES_LIFE_UPGRADE_H
+#pragma once
 
 #include "base/error.h"
 #include <stdint.h>
@@ -31,5 +30,3 @@ int64_t upgrade_newest(void);
 /* Does every step that may be done now; store->schema says how far it came. The store is open and
  * of a version that this program knows. */
 bool upgrade_run(struct store *store, struct error *error);
-
-#endif

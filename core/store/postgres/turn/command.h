@@ -4,8 +4,7 @@
  * The second says first what it builds on: the counters of `meta`, and what waits for the instance.
  * The server compares that behind the gate. Where anything is another one by then it refuses the
  * transaction, and the command is written again by one that reads before it writes. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_COMMAND_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_COMMAND_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -17,5 +16,3 @@ bool command_counts(struct store *store, struct error *error);
 void command_over(struct store *store, bool committed);
 /* The store is closed. */
 void command_clear(struct store *store);
-
-#endif

@@ -4,8 +4,7 @@
  * each that is held. The view `locks` shows them beside those of `locked`, which have rows of their
  * own. A turn settles them by a change of the bits. Whoever else changes a lock gives it a row of
  * its own first. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_LOCK_PAGE_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_LOCK_PAGE_H
+#pragma once
 
 #include "store/postgres/db/connection.h"
 
@@ -23,5 +22,3 @@ void lock_page_rest_clear(struct set *rest);
 bool lock_page_none(struct store *store, struct error *error);
 
 extern const struct txn_hook lock_page_hook;
-
-#endif

@@ -4,8 +4,7 @@
  * the ends of runs is another. On two connections two processes of the server do both at once. The
  * second one sees the snapshot that the open transaction has exported. A server that knows the
  * snapshot and has the same timeline is that of the first connection: no former primary answers. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_READER_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_READER_H
+#pragma once
 
 #include "store/postgres/db/connection.h"
 
@@ -32,5 +31,3 @@ struct db *reader_begin(struct store *store);
 bool reader_send(struct store *store);
 bool reader_land(struct store *store);
 void reader_close(struct store *store);
-
-#endif

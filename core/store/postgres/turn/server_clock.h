@@ -1,6 +1,5 @@
 /* server_clock.h - the server's clock, measured beside other requests. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_SERVER_CLOCK_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_SERVER_CLOCK_H
+#pragma once
 
 #include "base/clock.h"
 
@@ -10,5 +9,3 @@ struct store;
 void postgres_note_clock(struct store *store, time_ms begun, time_ms server);
 /* Warns if this machine's is another one. */
 void postgres_tell_clock(const struct store *store);
-
-#endif

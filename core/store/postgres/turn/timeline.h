@@ -4,8 +4,7 @@
  * a second time, and executors would hold locks for jobs that have ended for them. A server that a
  * dump was restored on lacks them as well. Each transaction that writes compares the number of the
  * server's timeline with the one in `meta`, before it does anything. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_TIMELINE_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_TIMELINE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -29,5 +28,3 @@ void timeline_committed(struct store *store);
  * locks then: it may go on, and its runs are refused. It must not if its registration is lost,
  * which is ERROR_IO. */
 bool timeline_follow(struct store *store, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* transaction.h - how a transaction on a server begins, and a lost connection comes back. */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_TRANSACTION_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_TRANSACTION_H
+#pragma once
 
 #include "store/rules/ground/transaction.h"
 
@@ -33,5 +32,3 @@ bool postgres_version_fits(struct store *store, struct error *error);
 
 /* Removes the rows of jobs that go with the open transaction; left.c. */
 extern const struct txn_hook postgres_left_hook;
-
-#endif

@@ -3,8 +3,7 @@
  * Each transaction that writes leaves its number behind, under a number drawn for the open store.
  * After a loss that row tells. It tells as well that the server has lost earlier ones (timeline.h).
  */
-#ifndef MOONSHIFT_STORE_POSTGRES_TURN_TURN_H
-#define MOONSHIFT_STORE_POSTGRES_TURN_TURN_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -35,5 +34,3 @@ enum answer turn_recall(struct store *store, time_ms begun, struct error *error)
 
 /* The number goes with the store that is closed. */
 void turn_forget(struct store *store);
-
-#endif

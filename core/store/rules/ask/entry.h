@@ -1,6 +1,5 @@
 /* entry.h - from a row of the job log to an entry of it (rules §16). */
-#ifndef MOONSHIFT_STORE_RULES_ASK_ENTRY_H
-#define MOONSHIFT_STORE_RULES_ASK_ENTRY_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -22,5 +21,3 @@ enum {
 
 /* A new reference; NULL: no memory. */
 json_t *entry_read(struct store *store, struct row *row, struct error *error);
-
-#endif

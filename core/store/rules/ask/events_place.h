@@ -1,6 +1,5 @@
 /* events_place.h - how far events were told: a text that holds in any process (rules §16). */
-#ifndef MOONSHIFT_STORE_RULES_ASK_EVENTS_PLACE_H
-#define MOONSHIFT_STORE_RULES_ASK_EVENTS_PLACE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -53,5 +52,3 @@ bool events_reach_told(const struct events_reach *reach, const struct events_row
 void events_reach_tell(struct events_reach *reach, const struct events_row *row);
 /* All up to this row were told. */
 void events_reach_move(struct events_reach *reach, const struct events_row *row);
-
-#endif

@@ -1,7 +1,6 @@
 /* job_counts.h - how many jobs of each definition are in each state, by counters that are kept as
  * jobs move (place/occupancy.h) and by looks at what is few (rules §16). */
-#ifndef MOONSHIFT_STORE_RULES_ASK_JOB_COUNTS_H
-#define MOONSHIFT_STORE_RULES_ASK_JOB_COUNTS_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -17,5 +16,3 @@ json_t *job_counts(struct store *store, json_t *total, time_ms now, bool *rough,
  * not say so. */
 enum answer job_counts_of(struct store *store, const json_t *filters, time_ms now, int64_t *count,
                           struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* joblog.h - the job log, for those who follow it. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
-#define MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
+#pragma once
 
 #include "store/rules/record/log_filters.h"
 
@@ -30,5 +29,3 @@ struct joblog_tail {
 /* The entries since then, oldest first, each with its JOBLOG_KEY. NULL: error. */
 json_t *joblog_since(struct store *store, const json_t *filters, const struct joblog_tail *tail,
                      struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* processes.h - questions about processes: their versions, what runs, what waits, what was. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
-#define MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
+#pragma once
 
 #include "store/rules/ground/kinds.h"
 #include "store/rules/ground/state.h"
@@ -38,5 +37,3 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
  * number of the current one. Reads the frame of each instance. ERROR_NOT_FOUND: there is no process
  * of this key. */
 json_t *store_standing(struct store *store, const char *key, int64_t number, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* turns.h - questions about turns that stand outside of the frame of their instance. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_TURNS_H
-#define MOONSHIFT_STORE_RULES_ASK_TURNS_H
+#pragma once
 
 #include "store/rules/process/turn.h"
 #include <string.h>
@@ -31,5 +30,3 @@ static inline bool turns_may(const char *frame) {
 bool turns_places(struct store *store, json_t *places, int64_t instance, struct error *error);
 /* The same for `at` of frame_show. */
 bool turns_show(struct store *store, json_t *at, int64_t instance, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* why.h - the answer to "why has this job not run yet", built up by several files. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_WHY_H
-#define MOONSHIFT_STORE_RULES_ASK_WHY_H
+#pragma once
 
 #include "base/text.h"
 #include "store/rules/fleet/executor_list.h"
@@ -29,5 +28,3 @@ bool why_ready(struct why *why, struct error *error);
 /* The words for what keeps every executor from this stream and priority: "no live executor serves
  * category \"mail\" (node/3 serves \"fax\")". NULL: some executor serves it. *reason names it. */
 const char *why_unserved(struct why *why, struct text *words, const char **reason);
-
-#endif

@@ -1,6 +1,5 @@
 /* why_condition.h - what a condition that is waited for says, and what its variables are. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_WHY_CONDITION_H
-#define MOONSHIFT_STORE_RULES_ASK_WHY_CONDITION_H
+#pragma once
 
 #include "base/text.h"
 #include "store/rules/ground/state.h"
@@ -14,5 +13,3 @@ bool why_condition_say(struct text *text, const json_t *conditions, const char *
                        const char *frame, int64_t place, struct error *error);
 /* Adds "l is 5, x is 1", at most ten; nothing of none. */
 void why_values_say(struct text *text, json_t *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* why_place.h - what an instance of a process waits for, in one sentence for each place. */
-#ifndef MOONSHIFT_STORE_RULES_ASK_WHY_PLACE_H
-#define MOONSHIFT_STORE_RULES_ASK_WHY_PLACE_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -8,5 +7,3 @@
  * }], for the first 100 places where it stands. NULL: error. */
 json_t *why_places(struct store *store, const json_t *facts, int64_t instance, time_ms now,
                    struct error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * that changes its jobs: noted as struct tally, written before the commit. So total = completed +
  * remaining is true in every transaction. Only execution jobs count; their definitions are under
  * "batch/". */
-#ifndef MOONSHIFT_STORE_RULES_BATCH_BATCH_H
-#define MOONSHIFT_STORE_RULES_BATCH_BATCH_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 #include "store/rules/job/select.h"
@@ -67,5 +66,3 @@ bool batch_command(struct store *store, struct command *command, struct step *st
                    struct error *error);
 bool batch_preview(struct store *store, const struct command *command, int64_t *count,
                    struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* chain.h - the jobs that clean the history, each of which makes the next (rules §18). */
-#ifndef MOONSHIFT_STORE_RULES_CLEAN_CHAIN_H
-#define MOONSHIFT_STORE_RULES_CLEAN_CHAIN_H
+#pragma once
 
 #include "job/cleanup.h"
 #include "store/rules/ground/state.h"
@@ -17,5 +16,3 @@ struct chain {
 
 /* What the store knows of it; chain->plan is owned. */
 bool chain_read(struct store *store, const char *key, struct chain *chain, struct error *error);
-
-#endif

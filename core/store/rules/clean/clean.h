@@ -1,6 +1,5 @@
 /* clean.h - removing history, at most so many rows at once (rules §18). */
-#ifndef MOONSHIFT_STORE_RULES_CLEAN_CLEAN_H
-#define MOONSHIFT_STORE_RULES_CLEAN_CLEAN_H
+#pragma once
 
 #include "job/cleanup.h"
 #include "store/rules/job/select.h"
@@ -44,5 +43,3 @@ bool cleanup_command(struct store *store, const struct command *command, struct 
 /* Begins to clean the history, whatever the window: the jobs that do it, one for each part. */
 bool cleanup_begin(struct store *store, int64_t ids[COMMAND_MADE], int *count, time_ms now,
                    struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* commands.h - the door of verbs (rules §11): what commands.c, definitions.c and process.c share.
  * Verbs on other things have the headers of those. */
-#ifndef MOONSHIFT_STORE_RULES_COMMAND_COMMANDS_H
-#define MOONSHIFT_STORE_RULES_COMMAND_COMMANDS_H
+#pragma once
 
 #include "store/rules/job/select.h"
 
@@ -25,5 +24,3 @@ bool definition_preview(struct store *store, const struct command *command, int6
 /* What a job asked for with its success, in order (rules §12: a date is such a job). */
 bool commands_of_success(struct store *store, const json_t *effects, const struct job *job,
                          time_ms now, struct error *error);
-
-#endif

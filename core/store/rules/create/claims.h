@@ -2,8 +2,7 @@
  * sets (rules §20).
  *
  * The result is that of claiming one after the other: of two jobs with one key the first has it. */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_CLAIMS_H
-#define MOONSHIFT_STORE_RULES_CREATE_CLAIMS_H
+#pragma once
 
 #include "store/rules/place/unique.h"
 
@@ -24,5 +23,3 @@ struct claims {
 bool claims_make(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct claims *claims, struct error *error);
 void claims_end(struct claims *claims);
-
-#endif

@@ -1,6 +1,5 @@
 /* create.h - new jobs, beside store_create and store_reserve_ids (store.h). */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_CREATE_H
-#define MOONSHIFT_STORE_RULES_CREATE_CREATE_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -10,5 +9,3 @@ int64_t create_deployment(const struct store *store, const char *handler);
 /* One more job of the same stream, like one that was there before; fills in what is new. */
 bool create_occurrence(struct store *store, struct job_spec *spec,
                        const struct catalog_stream *stream, time_ms now, struct error *error);
-
-#endif

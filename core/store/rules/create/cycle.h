@@ -2,8 +2,7 @@
  *
  * The job that waits for its date has a row in the table cycle; the row moves on to its successor,
  * so that there is one for each cycle, whatever becomes of the occurrences before. */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_CYCLE_H
-#define MOONSHIFT_STORE_RULES_CREATE_CYCLE_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -46,5 +45,3 @@ bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
 /* Adds the next `count` dates of a job that waits, its own first, as repeat_dates does; of a job
  * that is gone, none. */
 bool cycle_dates(struct store *store, int64_t job, int count, json_t *dates, struct error *error);
-
-#endif

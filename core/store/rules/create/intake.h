@@ -1,6 +1,5 @@
 /* intake.h - what the other verbs must know of jobs that are in no place yet (rules §1). */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_INTAKE_H
-#define MOONSHIFT_STORE_RULES_CREATE_INTAKE_H
+#pragma once
 
 #include "store/intake.h"
 #include "store/rules/ground/row.h"
@@ -28,5 +27,3 @@ bool intake_remove(struct store *store, struct intake *intake, bool *more, struc
 /* The next rows get their places. */
 bool intake_place(struct store *store, const struct intake *intake, bool *more, time_ms now,
                   struct error *error);
-
-#endif

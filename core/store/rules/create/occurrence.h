@@ -1,7 +1,6 @@
 /* occurrence.h - the runs of a schedule that have begun and may not have ended: what an occurrence
  * that falls due meets (rules §20: overlap). */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_OCCURRENCE_H
-#define MOONSHIFT_STORE_RULES_CREATE_OCCURRENCE_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -31,5 +30,3 @@ struct rival {
  * error. */
 enum answer occurrence_rival(struct store *store, const char *schedule, int64_t job, time_ms now,
                              struct rival *rival, struct error *error);
-
-#endif

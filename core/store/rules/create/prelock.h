@@ -1,7 +1,6 @@
 /* prelock.h - new jobs that are locked as they are created: follow-ups in the lane of the run that
  * creates them, and jobs that would be acquired next anyway (rules §4). */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_PRELOCK_H
-#define MOONSHIFT_STORE_RULES_CREATE_PRELOCK_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -15,5 +14,3 @@ enum answer prelock(struct store *store, struct job *job, time_ms now, struct er
 
 /* What was noted goes with the transaction. */
 extern const struct txn_hook prelock_hook;
-
-#endif

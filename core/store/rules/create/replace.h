@@ -1,6 +1,5 @@
 /* replace.h - a new job whose unique key a waiting one holds: that one becomes it (rules §20). */
-#ifndef MOONSHIFT_STORE_RULES_CREATE_REPLACE_H
-#define MOONSHIFT_STORE_RULES_CREATE_REPLACE_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -8,5 +7,3 @@
  * not locked. */
 bool replace_job(struct store *store, const struct job_spec *spec, int64_t holder, time_ms now,
                  struct error *error);
-
-#endif

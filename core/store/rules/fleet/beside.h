@@ -1,8 +1,7 @@
 /* beside.h - the files beside the database, "<store>-gate" and its like. Any user who may write
  * into the folder can put something under such a name. So only plain files of this store are
  * opened, and only a file that was made just now is given to the store's owner. */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_BESIDE_H
-#define MOONSHIFT_STORE_RULES_FLEET_BESIDE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -26,5 +25,3 @@ bool beside_link_sound(const char *path, struct error *error);
 
 /* What the system refused for the file, as an error of the store: ERROR_FULL or ERROR_IO. */
 bool beside_fail(const char *path, const char *suffix, int reason, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* commands.h - verbs on executors and deployments (rules §11). */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_COMMANDS_H
-#define MOONSHIFT_STORE_RULES_FLEET_COMMANDS_H
+#pragma once
 
 #include "job/command.h"
 #include "store/rules/ground/state.h"
@@ -19,5 +18,3 @@ bool deployment_command(struct store *store, const struct command *command, size
                         time_ms now, struct error *error);
 bool deployment_preview(struct store *store, const struct command *command, int64_t *count,
                         time_ms now, struct error *error);
-
-#endif

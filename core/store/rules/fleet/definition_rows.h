@@ -1,8 +1,7 @@
 /* definition_rows.h - what the store keeps of the definitions of a script folder (rules §13).
  *
  * The ids of the definitions are filled in. */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_DEFINITION_ROWS_H
-#define MOONSHIFT_STORE_RULES_FLEET_DEFINITION_ROWS_H
+#pragma once
 
 #include "job/definition.h"
 #include "store/rules/ground/row.h"
@@ -18,5 +17,3 @@ bool definition_rows_write(struct store *store, const struct definitions *defini
 /* A newer deployment counts: nothing of its rows changes. */
 bool definition_rows_leave(struct store *store, const struct definitions *definitions,
                            struct error *error);
-
-#endif

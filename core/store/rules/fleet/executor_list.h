@@ -1,7 +1,6 @@
 /* executor_list.h - the executors of a store as everybody may see them: who lives, what each would
  * take (rules §3, the gap watch). For questions only; read in one look at the store. */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_EXECUTOR_LIST_H
-#define MOONSHIFT_STORE_RULES_FLEET_EXECUTOR_LIST_H
+#pragma once
 
 #include "store/rules/ground/serves.h"
 
@@ -54,5 +53,3 @@ json_t *executor_list_to_json(const struct executor_list *executors, const struc
 
 /* What an executor publishes beside its columns, as JSON text; NULL: no memory. */
 char *executor_list_settings(const struct acquire *serves, int workers);
-
-#endif

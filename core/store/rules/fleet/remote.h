@@ -1,6 +1,5 @@
 /* remote.h - the rows of workers outside among the executors (rules §24). */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_REMOTE_H
-#define MOONSHIFT_STORE_RULES_FLEET_REMOTE_H
+#pragma once
 
 #include "store/outside.h"
 #include "store/rules/ground/state.h"
@@ -16,5 +15,3 @@
  */
 bool remote_join(struct store *store, const struct fetch *fetch, time_ms now, struct self *self,
                  struct error *error);
-
-#endif

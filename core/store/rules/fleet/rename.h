@@ -1,6 +1,5 @@
 /* rename.h - deployments get another name: that of their script folder has changed. */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_RENAME_H
-#define MOONSHIFT_STORE_RULES_FLEET_RENAME_H
+#pragma once
 
 #include "job/command.h"
 #include "store/rules/fleet/executor_list.h"
@@ -14,5 +13,3 @@ bool deployments_rename(struct store *store, const struct executor_list *executo
 /* The same by hand. ERROR_CONFLICT: a live executor has one of them. */
 bool rename_command(struct store *store, const struct command *command, size_t *touched,
                     time_ms now, struct error *error);
-
-#endif

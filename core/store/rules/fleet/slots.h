@@ -2,8 +2,7 @@
  * (rules §8: a crash costs no retry). Written without a commit, it outlives kill -9; what was
  * written before the last boot counts for nothing, because a power cut is nobody's fault. The
  * process that made the file holds it as long as it lives. */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_SLOTS_H
-#define MOONSHIFT_STORE_RULES_FLEET_SLOTS_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -53,5 +52,3 @@ time_ms slots_held(const struct slots_name *name);
 /* What the workers run, or ran when their process ended; nothing if the file is missing, of an
  * earlier boot or not whole. False: no memory. */
 bool slots_read(struct running *found, const struct slots_name *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* unserved.h - finds jobs that no live executor would ever take (rules §3). */
-#ifndef MOONSHIFT_STORE_RULES_FLEET_UNSERVED_H
-#define MOONSHIFT_STORE_RULES_FLEET_UNSERVED_H
+#pragma once
 
 #include "base/text.h"
 #include "store/rules/fleet/executor_list.h"
@@ -20,5 +19,3 @@ void unserved_add_range(struct text *words, int64_t min, int64_t max);
 /* [{ kind, text, count, more, … }]; inside look_begin. NULL: error. */
 json_t *unserved_list(struct store *store, const struct executor_list *executors,
                       struct error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * commit, or until such a statement. Then each kind is one statement, in the order of enum
  * unit_rows. A row that must come behind one that is kept for later
  * in that order has all written before it. Elsewhere each row is a statement at once. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_BULK_ROWS_H
-#define MOONSHIFT_STORE_RULES_GROUND_BULK_ROWS_H
+#pragma once
 
 #include "store/rules/ground/lasting.h"
 
@@ -131,5 +130,3 @@ bool unit_row(struct store *store, struct error *error, enum unit_rows kind, con
 void unit_rows_clear(struct store *store);
 
 extern const struct txn_hook unit_rows_hook;
-
-#endif

@@ -1,7 +1,6 @@
 /* capacity.h - what the joined executor can begin at once (struct capacity), as the open
  * transaction changes it. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_CAPACITY_H
-#define MOONSHIFT_STORE_RULES_GROUND_CAPACITY_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -17,5 +16,3 @@ void capacity_blind(struct store *store);
 
 /* It goes with the transaction. */
 extern const struct txn_hook capacity_hook;
-
-#endif

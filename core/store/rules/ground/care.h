@@ -2,8 +2,7 @@
  *
  * Every row that is dealt with is noted. If the transaction fails, or its process dies, and no
  * other row was dealt with in it, then the one that is noted did it. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_CARE_H
-#define MOONSHIFT_STORE_RULES_GROUND_CARE_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -20,5 +19,3 @@ static inline void care_touch(struct store *store, int64_t job) {
     if (care_is_alone(store))
         store_slot_set(store, store->care.slot, job, -1, 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* catalog.h - definitions and streams, kept in memory and read again when anybody changed
  * them (rules §2: what is decided for a stream). */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_CATALOG_H
-#define MOONSHIFT_STORE_RULES_GROUND_CATALOG_H
+#pragma once
 
 #include "job/job.h"
 #include "store/rules/ground/txn_hook.h"
@@ -71,5 +70,3 @@ bool catalog_changed(struct store *store, struct error *error);
 enum answer version_suspended(struct store *store, int64_t version, struct error *error);
 /* YES: the jobs of this one's process wait, as it or the version of its instance is suspended. */
 enum answer version_halts(struct store *store, const struct job *job, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* defined.h - what a definition says of the jobs that the store makes by itself: of batches, of
  * history cleanup, of verbs at a date (rules §9). */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_DEFINED_H
-#define MOONSHIFT_STORE_RULES_GROUND_DEFINED_H
+#pragma once
 
 #include "job/job_spec.h"
 #include "store/rules/ground/state.h"
@@ -27,5 +26,3 @@ bool defined_create(struct store *store, struct job_spec *spec, const json_t *pa
                     struct error *error);
 
 extern const struct txn_hook defined_hook;
-
-#endif

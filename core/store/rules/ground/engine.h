@@ -1,6 +1,5 @@
 /* engine.h - what the rules ask of the engine below them, in words of no database. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_ENGINE_H
-#define MOONSHIFT_STORE_RULES_GROUND_ENGINE_H
+#pragma once
 
 #include "store/rules/ground/bulk_rows.h"
 #include "store/rules/ground/running.h"
@@ -224,5 +223,3 @@ struct store_engine {
      * (see rules/ground/payload.c). */
     void (*payload_is)(struct query *query, const char *path, const json_t *value);
 };
-
-#endif

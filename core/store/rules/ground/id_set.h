@@ -1,8 +1,7 @@
 /* id_set.h - the ids that a batch has been given, to find those given again.
  *
  * A hash table of blocks of 64 neighbours: ids that lie close together cost a bit each. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_ID_SET_H
-#define MOONSHIFT_STORE_RULES_GROUND_ID_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct id_set {
 bool id_set_add(struct id_set *set, int64_t id, bool *fresh);
 bool id_set_has(const struct id_set *set, int64_t id);
 void id_set_clear(struct id_set *set);
-
-#endif

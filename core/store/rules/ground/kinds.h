@@ -1,8 +1,7 @@
 /* kinds.h - what answers each kind of question (rules §11): the table of its rows, or a function,
  * beside the code that knows them. ask/ask.c puts them together. A new column of a kind whose
  * columns have SQL is one line in its table. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_KINDS_H
-#define MOONSHIFT_STORE_RULES_GROUND_KINDS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -63,5 +62,3 @@ ask_other ask_executors;
  * the `kinds`, oldest first; without it nothing, and `next` is now. `more`: ask on at once. Each
  * event is told once on the way from place to place, also by another process. */
 ask_other ask_events;
-
-#endif

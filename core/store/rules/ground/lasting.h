@@ -2,8 +2,7 @@
  *
  * What is written later in a transaction than it is asked for reads its job and texts then. A row
  * that is kept back takes these types only, so memory that a caller lends does not compile. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_LASTING_H
-#define MOONSHIFT_STORE_RULES_GROUND_LASTING_H
+#pragma once
 
 #include "base/arena.h"
 #include "job/outcome.h"
@@ -41,5 +40,3 @@ void lasting_clear(struct lasting *lasting);
 
 /* Everything is freed as the transaction ends, behind all other hooks. */
 extern const struct txn_hook lasting_hook;
-
-#endif

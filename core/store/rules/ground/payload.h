@@ -1,11 +1,8 @@
 /* payload.h - the filter "payload": jobs by what is in their payload. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_PAYLOAD_H
-#define MOONSHIFT_STORE_RULES_GROUND_PAYLOAD_H
+#pragma once
 
 #include "store/rules/ground/query.h"
 
 /* Fields by their path; tables go deeper, a list is any of its values. */
 bool payload_filter(struct query *query, const struct filter *filter, const json_t *value,
                     struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* peers.h - the other executors of the store, as last read; and which of them a transaction
  * notifies (rules §5). */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_PEERS_H
-#define MOONSHIFT_STORE_RULES_GROUND_PEERS_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -60,5 +59,3 @@ void ring_note_until(struct ring *ring, int64_t stream);
 extern const struct txn_hook fleet_hook;
 /* After the commit those are notified whom it concerns. */
 extern const struct txn_hook notify_hook;
-
-#endif

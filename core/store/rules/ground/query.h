@@ -1,7 +1,6 @@
 /* query.h - from filters (a JSON object that users write) to SQL with bound parameters
  * (rules §11). Every piece of SQL text comes from a table in this program, every value is bound. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_QUERY_H
-#define MOONSHIFT_STORE_RULES_GROUND_QUERY_H
+#pragma once
 
 #include "base/text.h"
 #include "job/ask.h"
@@ -80,5 +79,3 @@ bool query_put_instant(json_t *object, const char *key, time_ms time);
 /* Row helpers: NULL columns become null. */
 json_t *query_column(struct row *row, int column);
 bool query_put_time(json_t *object, const char *key, struct row *row, int column);
-
-#endif

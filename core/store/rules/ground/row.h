@@ -1,6 +1,5 @@
 /* row.h - a row of the table job: as a whole job, or only what decides its place. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_ROW_H
-#define MOONSHIFT_STORE_RULES_GROUND_ROW_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 #include <stdio.h>
@@ -163,5 +162,3 @@ bool row_drop_key(struct store *store, int64_t id, struct error *error);
 /* Counts one more conflict in a row; the row must have a message. And ends the series. */
 bool row_conflict(struct store *store, int64_t id, struct error *error);
 bool row_calm(struct store *store, int64_t id, struct error *error);
-
-#endif

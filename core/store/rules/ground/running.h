@@ -1,6 +1,5 @@
 /* running.h - what the workers of an executor run this moment, or ran as it died. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_RUNNING_H
-#define MOONSHIFT_STORE_RULES_GROUND_RUNNING_H
+#pragma once
 
 #include "base/clock.h"
 #include <stdbool.h>
@@ -25,5 +24,3 @@ time_ms running_since(const struct running *running, int64_t job, int64_t token)
  * it was in no turn; *job: the only one. */
 int running_turn(const struct running *running, int64_t *job);
 void running_clear(struct running *running);
-
-#endif

@@ -1,7 +1,6 @@
 /* serves.h - which streams an executor may take from; one question a stream, none a row
  * (rules §2; §23: those of processes). */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_SERVES_H
-#define MOONSHIFT_STORE_RULES_GROUND_SERVES_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 #include <stdlib.h>
@@ -31,5 +30,3 @@ static inline void serves_end(struct serves *serves) {
     free(serves->deployments);
     *serves = (struct serves){0};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* state.h - what the rules know of an open store, and its transactions. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_STATE_H
-#define MOONSHIFT_STORE_RULES_GROUND_STATE_H
+#pragma once
 
 #include "store/intake.h"
 #include "store/provision.h"
@@ -437,5 +436,3 @@ static inline void changed_note_common(struct store *store) {
 
 /* The name of the machine's present boot; NULL: not known. */
 const char *store_boot(struct store *store);
-
-#endif

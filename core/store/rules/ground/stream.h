@@ -1,6 +1,5 @@
 /* stream.h - the stream of a new job: what jobs of a definition have in common. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_STREAM_H
-#define MOONSHIFT_STORE_RULES_GROUND_STREAM_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -8,5 +7,3 @@
  * Reads handler, category, type and topic. NULL: error. */
 const struct catalog_stream *stream_make(struct store *store, const struct job *job,
                                          int64_t deployment, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* suspect_list.h - which jobs are suspects (place/suspects.h), as last read. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_SUSPECT_LIST_H
-#define MOONSHIFT_STORE_RULES_GROUND_SUSPECT_LIST_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -14,5 +13,3 @@ bool suspects_find(const struct store *store, int64_t job);
 static inline bool suspects_has(const struct store *store, int64_t job) {
     return store->suspects.count && suspects_find(store, job);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* transaction.h - what a write transaction of every engine begins and ends with: who may write, how
  * long a writer waits, and the hooks. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_TRANSACTION_H
-#define MOONSHIFT_STORE_RULES_GROUND_TRANSACTION_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -27,5 +26,3 @@ void transaction_rolled_back(struct store *store);
  * transaction is lost. */
 bool txn_try(struct store *store, bool (*call)(struct store *store, void *arg, struct error *error),
              void *arg, bool *undone, struct error *error);
-
-#endif

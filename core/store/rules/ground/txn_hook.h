@@ -10,8 +10,7 @@
  * before the part, and `drop` once its rows have returned. One with a `size` has so many bytes `at`
  * that place of the store, which return; or it notes them itself, and goes `back` to them. A
  * feature with none of these keeps nothing that such a part may change. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_TXN_HOOK_H
-#define MOONSHIFT_STORE_RULES_GROUND_TXN_HOOK_H
+#pragma once
 
 #include "base/error.h"
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct txn_hook {
     void (*mark)(struct store *store, void *point);
     bool (*back)(struct store *store, const void *point, struct error *error);
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* unit_ahead.h - what the units of a transaction will ask about their instances, jobs and locks
  * (rules §23), asked at once where each question is a wait. What the transaction changes since is
  * forgotten: then it is asked for when it is needed, as without this. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_UNIT_AHEAD_H
-#define MOONSHIFT_STORE_RULES_GROUND_UNIT_AHEAD_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/txn_hook.h"
@@ -75,5 +74,3 @@ int64_t lane_minded(const struct store *store, const struct outcome *outcome,
 void unit_ahead_lane(struct store *store, int64_t lane);
 
 extern const struct txn_hook unit_ahead_hook;
-
-#endif

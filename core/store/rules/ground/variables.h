@@ -1,8 +1,7 @@
 /* variables.h - the filter `variables` of instances and tasks: { name = condition }. A condition is
  * a value, or a list of values any of which it may be. It may also be a list of comparisons with
  * their values, { ">", 100, "<=", 500 }: all of them must hold. */
-#ifndef MOONSHIFT_STORE_RULES_GROUND_VARIABLES_H
-#define MOONSHIFT_STORE_RULES_GROUND_VARIABLES_H
+#pragma once
 
 #include "store/rules/ground/query.h"
 
@@ -10,5 +9,3 @@
 filter_add filter_variables;
 /* Refuses names that no version of a process searches, and says which there are. */
 bool variables_known(struct store *store, const json_t *filters, struct error *error);
-
-#endif

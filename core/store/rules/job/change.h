@@ -1,7 +1,6 @@
 /* change.h - how any command on jobs goes: every id is checked first, then all are changed, then
  * one entry is written to the operation log (rules §11; §1: whose token goes). */
-#ifndef MOONSHIFT_STORE_RULES_JOB_CHANGE_H
-#define MOONSHIFT_STORE_RULES_JOB_CHANGE_H
+#pragma once
 
 #include "job/command.h"
 #include "store/rules/ground/row.h"
@@ -61,5 +60,3 @@ bool recycle_check(struct store *store, const struct change *change, const struc
 bool recycle_apply(struct store *store, const struct change *change, struct job_row *row,
                    struct error *error);
 bool recycle_read(struct store *store, const struct job_row *row, char *text, struct error *error);
-
-#endif

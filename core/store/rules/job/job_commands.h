@@ -1,6 +1,5 @@
 /* job_commands.h - verbs on jobs (rules §11). */
-#ifndef MOONSHIFT_STORE_RULES_JOB_JOB_COMMANDS_H
-#define MOONSHIFT_STORE_RULES_JOB_JOB_COMMANDS_H
+#pragma once
 
 #include "job/command.h"
 #include "store/rules/ground/state.h"
@@ -30,5 +29,3 @@ bool commands_delete_known(struct store *store, int64_t id, time_ms now, struct 
 /* `retries` 0: the configured number for each job. */
 bool commands_retry(struct store *store, struct ids ids, int32_t retries, time_ms now,
                     struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* locks.h - giving back what an executor holds: when it leaves, is dead or is overdue
  * (rules §4, §15). */
-#ifndef MOONSHIFT_STORE_RULES_JOB_LOCKS_H
-#define MOONSHIFT_STORE_RULES_JOB_LOCKS_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -27,5 +26,3 @@ struct lock_late {
 bool lock_expire(struct store *store, const struct lock_late *late, time_ms now,
                  struct error *error);
 bool locks_free(struct store *store, const struct locks_free *what, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* question.h - what jobs are asked for: their filters and columns (rules §11), in lists and in
  * verbs.
  */
-#ifndef MOONSHIFT_STORE_RULES_JOB_QUESTION_H
-#define MOONSHIFT_STORE_RULES_JOB_QUESTION_H
+#pragma once
 
 #include "store/rules/ground/query.h"
 
@@ -22,5 +21,3 @@
  * those, and the instant n.now. */
 bool jobs_question(struct query *query, const struct store *store, const char *columns,
                    const json_t *wanted, time_ms now, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* select.h - the jobs that a verb means: by their ids, or by what they are asked for. */
-#ifndef MOONSHIFT_STORE_RULES_JOB_SELECT_H
-#define MOONSHIFT_STORE_RULES_JOB_SELECT_H
+#pragma once
 
 #include "store/rules/job/job_commands.h"
 
@@ -33,5 +32,3 @@ bool step_read(struct store *store, struct step *step, struct command *command, 
                struct error *error);
 /* Where a step ends that begins behind command->after. */
 int64_t step_end(const struct step *step, const struct command *command);
-
-#endif

@@ -1,7 +1,6 @@
 /* stuck.h - runs that were given up because nothing ends their handler (rules §8): a row for each
  * as long as it may still act, and one incident for a job that has any. */
-#ifndef MOONSHIFT_STORE_RULES_JOB_STUCK_H
-#define MOONSHIFT_STORE_RULES_JOB_STUCK_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/state.h"
@@ -14,5 +13,3 @@ bool stuck_among(struct store *store, struct ids ids, struct stuck_runs *stuck,
                  struct error *error);
 /* The executor's process has ended, and they with it. */
 bool stuck_gone(struct store *store, int64_t owner, time_ms now, struct error *error);
-
-#endif

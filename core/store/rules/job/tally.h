@@ -1,7 +1,6 @@
 /* tally.h - the counters of a batch (rules §17). They change in the transaction that changes its
  * jobs: noted as struct tally, written before the commit. */
-#ifndef MOONSHIFT_STORE_RULES_JOB_TALLY_H
-#define MOONSHIFT_STORE_RULES_JOB_TALLY_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -19,5 +18,3 @@ static inline bool batch_settle(struct store *store, struct error *error) {
     return !store->tally.batch || batch_write(store, error);
 }
 extern const struct txn_hook batch_hook; /* … before the commit at the latest */
-
-#endif

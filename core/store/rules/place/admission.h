@@ -1,7 +1,6 @@
 /* admission.h - what a job has while it is alive, that is, has retries left and has not ended: its
  * unique key and its place in the backlog (rules §20). */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_ADMISSION_H
-#define MOONSHIFT_STORE_RULES_PLACE_ADMISSION_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -18,5 +17,3 @@ bool admission_move(struct store *store, const struct job_row *old, const struct
 
 /* The job was done; its row is still there. */
 bool admission_done(struct store *store, const struct job *job, time_ms now, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Counted are jobs that have not ended and are not dead, in the transactions that move them, and
  * only where there is a limit. What comes from inside (the next occurrence of a cycle, a job that
  * is redriven) counts too, but is not refused. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_BACKLOG_H
-#define MOONSHIFT_STORE_RULES_PLACE_BACKLOG_H
+#pragma once
 
 #include "job/definition.h"
 #include "store/rules/ground/row.h"
@@ -35,5 +34,3 @@ static inline bool backlog_move(struct store *store, int64_t stream, int64_t lan
  * `before`: the definition as it was; NULL: it was not there. */
 bool backlog_deploy(struct store *store, const struct definition *definition,
                     const struct catalog_definition *before, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* cursor.h - walks the ready jobs of one stream in the order of their key (rank, place, id), or,
  * where another order than by priority is asked for, one priority level of it (rules §3). */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_CURSOR_H
-#define MOONSHIFT_STORE_RULES_PLACE_CURSOR_H
+#pragma once
 
 #include "store/rules/ground/engine.h"
 #include "store/rules/place/limit.h"
@@ -73,5 +72,3 @@ bool ahead_parked(struct store *store, struct row *row, struct ahead *ahead, str
 /* Makes room for so many rows that are read ahead. */
 bool cursor_room(struct store *store, struct cursor *cursor, int count, struct error *error);
 void cursor_clear(struct cursor *cursor);
-
-#endif

@@ -6,8 +6,7 @@
  * that is being served. The key of the
  * ready jobs stays as it is, so the best one is found without reading the others. Jobs without a
  * tenant (or lane) share one. Turns are counted for each priority. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_FAIR_SHARE_H
-#define MOONSHIFT_STORE_RULES_PLACE_FAIR_SHARE_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -34,5 +33,3 @@ bool fair_share_promote(struct store *store, time_ms due, int64_t id, int *count
 /* The turns up to `turn` are being served; `now` and then what nobody needs any more is removed. */
 bool fair_share_served(struct store *store, int64_t rank, int64_t turn, time_ms now,
                        struct error *error);
-
-#endif

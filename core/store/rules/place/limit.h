@@ -4,8 +4,7 @@
  * its end. What a dead process held counts until it is freed, what two executors hold counts once.
  * A run whose lock an operator has taken counts until it has really ended, as its lane is held. A
  * definition without a limit costs nothing. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_LIMIT_H
-#define MOONSHIFT_STORE_RULES_PLACE_LIMIT_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 #include <stdlib.h>
@@ -52,5 +51,3 @@ static inline void limits_clear(struct limits *limits) {
     free(limits->list);
     *limits = (struct limits){0};
 }
-
-#endif

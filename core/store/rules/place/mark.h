@@ -5,8 +5,7 @@
  * page was slow, the next ones begin behind the last job that was taken: for a second at most, and
  * not after anything became ready here or the bell rang. Meanwhile a better job that another
  * process creates may wait. Under a virtual clock nothing waits so. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_MARK_H
-#define MOONSHIFT_STORE_RULES_PLACE_MARK_H
+#pragma once
 
 #include "store/rules/place/merge.h"
 
@@ -19,5 +18,3 @@ void marks_pass(struct store *store, const struct cursor *cursor);
 void marks_stay(struct store *store, const struct cursor *cursor);
 void marks_forget(struct store *store);
 extern const struct txn_hook marks_hook; /* what was taken is back after a rollback */
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The heads of a cursor for each stream or level are merged in a heap, so the cost grows with
  * streams and levels, never with rows. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_MERGE_H
-#define MOONSHIFT_STORE_RULES_PLACE_MERGE_H
+#pragma once
 
 #include "store/rules/place/cursor.h"
 
@@ -66,5 +65,3 @@ bool merge_left(const struct merge *merge, struct sort_key *best);
  * What was taken stands in `ready` no more. */
 bool merge_held(const struct merge *merge, struct store *store, struct error *error);
 void merge_end(struct merge *merge);
-
-#endif

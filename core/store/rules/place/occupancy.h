@@ -5,8 +5,7 @@
  * is a view of rows in `meta`: a commit that hands out ids writes that page anyway. There the moves
  * of a transaction are added up in memory and written once. On a server it is a table and triggers
  * count, each session in a row of its own, so that no transaction waits for another one. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_OCCUPANCY_H
-#define MOONSHIFT_STORE_RULES_PLACE_OCCUPANCY_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -32,5 +31,3 @@ bool occupancy_fold(struct store *store, time_ms now, struct error *error);
 
 void occupancy_clear(struct store *store);
 extern const struct txn_hook occupancy_hook;
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The lanes are kept as bits of a hash: a bit that is not set is certain. They are read once, and
  * again after another connection has written. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_PARKED_LANES_H
-#define MOONSHIFT_STORE_RULES_PLACE_PARKED_LANES_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -13,5 +12,3 @@ enum answer parked_lanes_may(struct store *store, int64_t lane, struct error *er
 /* A job of the lane is parked now. */
 void parked_lanes_add(struct store *store, int64_t lane);
 extern const struct txn_hook parked_lanes_hook;
-
-#endif

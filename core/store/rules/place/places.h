@@ -7,8 +7,7 @@
  *   - executors that serve its stream are notified after the commit;
  *   - the capacity of the open transaction learns of the job;
  *   - a cursor that has read ahead reads again. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_PLACES_H
-#define MOONSHIFT_STORE_RULES_PLACE_PLACES_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -193,5 +192,3 @@ extern const struct txn_hook releases_hook;
 bool place_expose_now(struct store *store, int64_t lane, struct error *error);
 /* The same, later and with others where the engine takes sets, as place_release_later. */
 bool place_expose(struct store *store, int64_t lane, struct error *error);
-
-#endif

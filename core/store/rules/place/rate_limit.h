@@ -15,8 +15,7 @@
  * first asked after a boot: steps of the wall clock change nothing. A virtual clock is taken as it
  * is. What a transaction changes is written at its end. A definition without a rate costs nothing.
  */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_RATE_LIMIT_H
-#define MOONSHIFT_STORE_RULES_PLACE_RATE_LIMIT_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -55,5 +54,3 @@ bool rate_limit_count(struct store *store, const struct catalog_definition *defi
                       struct error *error);
 
 extern const struct txn_hook rate_limit_hook;
-
-#endif

@@ -6,8 +6,7 @@
  * that meets the job there spares it, and the next one that does parks it. Behind a run of another
  * executor a job is parked at once: only those that are shown again are told to others. So each
  * executor that might take a spared job still has to look, or has it spared behind its own run. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_SPARED_H
-#define MOONSHIFT_STORE_RULES_PLACE_SPARED_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -18,5 +17,3 @@ enum answer spared_add(struct store *store, int64_t job, struct error *error);
 /* A lane runs no more: if jobs are spared the executor looks for them. */
 void spared_look(struct store *store);
 void spared_clear(struct store *store);
-
-#endif

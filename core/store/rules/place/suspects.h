@@ -5,8 +5,7 @@
  * once, and its start is written with its lock. On one executor suspects begin one after the other.
  * Where that executor vanishes, too, the suspects that had begun get a crash each. A run that ends
  * takes the mark away. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_SUSPECTS_H
-#define MOONSHIFT_STORE_RULES_PLACE_SUSPECTS_H
+#pragma once
 
 #include "store/rules/ground/suspect_list.h"
 
@@ -35,5 +34,3 @@ bool suspects_add(struct store *store, int64_t owner, bool expired_only, time_ms
 bool suspects_spare(struct store *store, int64_t owner, time_ms now, struct error *error);
 /* Forgets marks of jobs that are gone. */
 bool suspects_tidy(struct store *store, struct error *error);
-
-#endif

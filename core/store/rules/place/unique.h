@@ -3,8 +3,7 @@
  * The row is written with the job and removed in the transaction that ends it, or makes it dead;
  * with `until` a job that was done leaves it behind. A repeating job hands its key on to its next
  * occurrence. */
-#ifndef MOONSHIFT_STORE_RULES_PLACE_UNIQUE_H
-#define MOONSHIFT_STORE_RULES_PLACE_UNIQUE_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -92,5 +91,3 @@ enum answer unique_retake(struct store *store, const struct job_row *row, time_m
 
 /* What `job` held its next occurrence holds. */
 bool unique_follow(struct store *store, const struct job *job, int64_t next, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* caller.h - instances that called others, while they are suspended: no unit goes on in them, and
  * the job that would waits for their activation (rules §23). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_CALLER_H
-#define MOONSHIFT_STORE_RULES_PROCESS_CALLER_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/state.h"
@@ -22,5 +21,3 @@ enum answer caller_waited_for(struct store *store, int64_t instance, struct erro
 /* Lets the jobs go that waited for the activation of an instance, or of those of a process. */
 bool caller_release(struct store *store, int64_t instance, time_ms now, struct error *error);
 bool caller_release_process(struct store *store, const char *key, time_ms now, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* frame_page.h - the frames for the jobs of one page (rules §23), read many at once. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_FRAME_PAGE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_FRAME_PAGE_H
+#pragma once
 
 #include "base/arena.h"
 #include "store/rules/ground/id_set.h"
@@ -61,5 +60,3 @@ bool frames_attach(struct store *store, struct job **jobs, struct error *error);
 static inline bool frame_is_gone(const struct job *job) {
     return job->instance_id && !job->frame;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * rev tells the frames of an instance apart. It is the token of the run that has written the frame,
  * so no other frame ever gets it. A unit that was made from a frame that was never written finds no
  * instance with that rev. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
+#pragma once
 
 #include "job/outcome.h"
 #include "job/unit.h"
@@ -52,5 +51,3 @@ bool instance_write(struct store *store, const struct unit_instance *one, int64_
                     struct error *error);
 /* Removes the row of an instance that has ended. */
 bool instance_remove(struct store *store, int64_t id, struct error *error);
-
-#endif

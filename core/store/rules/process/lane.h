@@ -1,6 +1,5 @@
 /* lane.h - the lane of an instance as commands and units use it that are not in it (rules §23). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_LANE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_LANE_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/state.h"
@@ -21,5 +20,3 @@ enum answer lane_insist(struct store *store, const struct outcome *outcome, stru
                         struct error *error);
 /* Insists no more as the run ends. */
 bool lane_give_back(struct store *store, const struct outcome *outcome, struct error *error);
-
-#endif

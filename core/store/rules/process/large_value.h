@@ -1,7 +1,6 @@
 /* large_value.h - variables that are too large for the frame, in rows of their own (rules §23).
  * Those of the outermost scope stay as long as the instance is in the history. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -22,5 +21,3 @@ bool large_values_show(struct store *store, json_t *variables, int64_t instance,
  * frame it is; 0: the instance's. */
 bool large_values_verify(struct store *store, int64_t instance, int64_t turn, const json_t *frame,
                          json_t *found, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* message.h - messages that are delivered with a unit (rules §23): each becomes a job of the
  * process that receives it, `process/<key>:command`. A message may be kept for a time until
  * something waits for it. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_MESSAGE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_MESSAGE_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -32,5 +31,3 @@ bool message_give(struct store *store, const struct unit_subscription *to, time_
                   struct error *error);
 /* Removes kept messages whose time is over, at most *room, which is less by those. */
 bool messages_clean(struct store *store, int64_t *room, time_ms now, struct error *error);
-
-#endif

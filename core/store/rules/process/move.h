@@ -1,6 +1,5 @@
 /* move.h - rows that wait for a token go with it when its instance migrates (rules §23). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_MOVE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_MOVE_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -16,5 +15,3 @@ bool move_write(struct store *store, const struct unit_move *move, time_ms now,
  * itself. */
 bool move_instance(struct store *store, const struct unit_instance *one, time_ms now,
                    struct error *error);
-
-#endif

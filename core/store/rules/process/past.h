@@ -1,6 +1,5 @@
 /* past.h - instances that have ended. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_PAST_H
-#define MOONSHIFT_STORE_RULES_PROCESS_PAST_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -23,5 +22,3 @@ bool past_forget(struct store *store, int64_t id, struct error *error);
 /* Removes instances whose time has come, each with its trail: at most *room rows, counted down. */
 bool past_clean(struct store *store, int64_t *room, int64_t *count, time_ms now,
                 struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* searched.h - variables that instances are found by (rules §23): those that a process names in
  * `search`, with a text, a number, true or false in the outermost scope. They stay as long as the
  * instance is in the history. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_SEARCHED_H
-#define MOONSHIFT_STORE_RULES_PROCESS_SEARCHED_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -22,5 +21,3 @@ bool searched_declare(struct store *store, int64_t version, const json_t *names,
 
 /* Adds `variables` to each row of an instance: an object with those of them that it has. */
 bool searched_show(struct store *store, json_t *rows, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* signal.h - signals that jobs give to all that wait for them (rules §23): each receiver has a job
  * `process/<key>:command` of its own (store_signal). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_SIGNAL_H
-#define MOONSHIFT_STORE_RULES_PROCESS_SIGNAL_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -13,5 +12,3 @@ json_t *signal_receivers(struct store *store, const struct unit_signal *one, int
 
 /* What waits for a signal or a message migrates: jobs that bring it one follow. */
 bool signals_follow(struct store *store, const struct unit_move *move, struct error *error);
-
-#endif

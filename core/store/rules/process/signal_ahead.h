@@ -3,8 +3,7 @@
  * Which of them nothing waits for is asked at once where each question is a wait. The receivers of
  * the others are asked for as the first unit gives such a signal, and are known to the units behind
  * it. What has begun or ceased to wait since is forgotten, and asked for again. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_SIGNAL_AHEAD_H
-#define MOONSHIFT_STORE_RULES_PROCESS_SIGNAL_AHEAD_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/txn_hook.h"
@@ -34,5 +33,3 @@ void signals_ahead_left(struct store *store, int64_t instance);
 void signals_ahead_forget_heard(struct store *store);
 
 extern const struct txn_hook signals_ahead_hook;
-
-#endif

@@ -1,8 +1,7 @@
 /* starts.h - what begins instances by itself (rules §23): start timers and start events of the
  * current version of a process. The job of a start timer has no instance; its execution is the
  * version. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_STARTS_H
-#define MOONSHIFT_STORE_RULES_PROCESS_STARTS_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -26,5 +25,3 @@ bool starts_end(struct store *store, const char *key, int64_t version, time_ms n
 bool starts_lack(struct store *store, const json_t *process, int64_t version);
 /* What is kept of a version beside its text: { timers, events, … }. A new reference, or NULL. */
 json_t *starts_kept(struct store *store, int64_t version);
-
-#endif

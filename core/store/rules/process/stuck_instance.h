@@ -1,7 +1,6 @@
 /* stuck_instance.h - instances in which a token waits for what can never come (rules §23): each has
  * an open incident as long as this is so. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_STUCK_INSTANCE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_STUCK_INSTANCE_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -38,5 +37,3 @@ bool stuck_instance_note(struct store *store, const struct unit_instance *one, t
 /* The same of a turn outside of the frame: the incident is that of its instance. */
 bool stuck_turn_note(struct store *store, const struct unit_turn *one, time_ms now,
                      struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* subscription.h - what waits for events: tokens of instances, and start events of the current
  * versions (instance 0, the version as token). A row is found by kind, name and key. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_SUBSCRIPTION_H
-#define MOONSHIFT_STORE_RULES_PROCESS_SUBSCRIPTION_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -71,5 +70,3 @@ json_t *subscription_conditions(struct store *store, const char *process, struct
 /* The same of many messages: a list of these lists. Only for an engine with `sets`. */
 json_t *subscription_receivers_many(struct store *store, const struct message_to *to, size_t count,
                                     struct error *error);
-
-#endif

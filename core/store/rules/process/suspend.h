@@ -1,6 +1,5 @@
 /* suspend.h - instances that are suspended, and the verbs that suspend and activate them. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_SUSPEND_H
-#define MOONSHIFT_STORE_RULES_PROCESS_SUSPEND_H
+#pragma once
 
 #include "store/rules/job/select.h"
 
@@ -15,5 +14,3 @@ enum answer instance_held(struct store *store, int64_t id, struct error *error);
 bool instance_hold(struct store *store, int64_t id, time_ms now, struct error *error);
 /* It has ended: nothing of it is suspended. */
 bool instance_released(struct store *store, int64_t id, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A body that is closed has no turn that goes on. What its turns have goes behind, a page at a
  * time: a job walks each page, which ends the instances that the turns have called. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_TURN_H
-#define MOONSHIFT_STORE_RULES_PROCESS_TURN_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -34,5 +33,3 @@ bool body_write(struct store *store, const struct unit_body *one, time_ms now, s
 /* The counts are written before the commit. A body whose turns have all ended gets the job that
  * leaves it. */
 extern const struct txn_hook bodies_hook;
-
-#endif

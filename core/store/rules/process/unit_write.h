@@ -1,7 +1,6 @@
 /* unit_write.h - what an instance of a process does between two wait states, written whole or not
  * at all (rules §23). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_UNIT_WRITE_H
-#define MOONSHIFT_STORE_RULES_PROCESS_UNIT_WRITE_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/state.h"
@@ -21,5 +20,3 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
 
 /* True if writing it asks for no row of another job than `running`. */
 bool unit_is_plain(const struct store *store, const struct unit *unit, int64_t running);
-
-#endif

@@ -1,6 +1,5 @@
 /* user_task.h - tasks that wait for people. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_USER_TASK_H
-#define MOONSHIFT_STORE_RULES_PROCESS_USER_TASK_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -40,5 +39,3 @@ json_t *user_tasks_ask(struct store *store, const json_t *questions, struct erro
 /* Only looks. ERROR_NOT_FOUND: it has ended, or never was. */
 bool user_task_may(struct store *store, int64_t id, const char *assignee, bool claims,
                    struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* verify.h - do frames, the graph, the trail and what waits agree? (rules §23) */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
-#define MOONSHIFT_STORE_RULES_PROCESS_VERIFY_H
+#pragma once
 
 #include "job/job.h"
 #include "store/rules/ground/state.h"
@@ -29,5 +28,3 @@ struct lost_frame {
 /* Looks at instances that follow each other by their ids. */
 bool instances_lost(struct store *store, struct lost_frame *page, size_t count,
                     struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* version.h - processes and their versions (rules §23). A version is one text of a process: the
  * same hash is the same version. New instances get the current one, and only that one has start
  * timers and start events. */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_VERSION_H
-#define MOONSHIFT_STORE_RULES_PROCESS_VERSION_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -26,5 +25,3 @@ bool version_suspend(struct store *store, const char *key, int64_t number, int h
                      struct error *error);
 /* YES: the instance is suspended with its process, or with the version of it. */
 enum answer version_holds(struct store *store, int64_t instance, struct error *error);
-
-#endif

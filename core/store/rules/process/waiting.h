@@ -1,6 +1,5 @@
 /* waiting.h - the jobs that wait for a token of an instance (rules §23). */
-#ifndef MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
-#define MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -24,5 +23,3 @@ bool waiting_remove_range(struct store *store, int64_t instance, struct token_ra
 bool waiting_gone(struct store *store, struct error *error);
 
 extern const struct txn_hook waiting_hook;
-
-#endif

@@ -3,8 +3,7 @@
  * Rows are kept until there are enough of them. Then one statement a table writes them, the narrow
  * ones in the order of their key. That is much faster than a statement a row. How a statement gets
  * at the rows is the engine's matter (store_engine.bulk). */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_BULK_H
-#define MOONSHIFT_STORE_RULES_RECORD_BULK_H
+#pragma once
 
 #include "store/rules/ground/row.h"
 
@@ -76,5 +75,3 @@ bool bulk_runs(struct store *store, struct error *error);
 
 /* Before the commit all that is kept is written. */
 extern const struct txn_hook bulk_hook;
-
-#endif

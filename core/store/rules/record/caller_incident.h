@@ -1,7 +1,6 @@
 /* caller_incident.h - incidents of callers (rules §10): an instance that cannot go on holds up
  * every instance above it, so each of these has an open incident, too. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_CALLER_INCIDENT_H
-#define MOONSHIFT_STORE_RULES_RECORD_CALLER_INCIDENT_H
+#pragma once
 
 #include "store/rules/record/incident.h"
 
@@ -15,5 +14,3 @@ bool caller_incidents_end(struct store *store, int64_t job, enum incident_end ho
 
 /* Ends all that are open of one root cause, that one included, with which incident `id` belongs. */
 bool caller_incidents_resolve(struct store *store, int64_t id, time_ms now, struct error *error);
-
-#endif

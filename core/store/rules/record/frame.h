@@ -1,7 +1,6 @@
 /* frame.h - what the frame of an instance says to people (its shape: lua/moonshift/process/
  * frame.lua). */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_FRAME_H
-#define MOONSHIFT_STORE_RULES_RECORD_FRAME_H
+#pragma once
 
 #include "base/error.h"
 #include <jansson.h>
@@ -30,5 +29,3 @@ json_t *frame_seen(const char *frame, int64_t number, struct error *error);
 /* The turn outside of the frame of its caller that waits for the instance; 0: its caller's frame
  * has the token that does, or nothing waits. */
 int64_t frame_caller(const char *frame);
-
-#endif

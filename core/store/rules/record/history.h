@@ -1,6 +1,5 @@
 /* history.h - what is appended about runs (rules §16): ended jobs, failed attempts, lines. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_HISTORY_H
-#define MOONSHIFT_STORE_RULES_RECORD_HISTORY_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/row.h"
@@ -78,5 +77,3 @@ bool history_unfiled(struct store *store, int64_t *count, struct error *error);
  * `first_behind` asks for the first number behind ?1, or 0. */
 bool history_skip_gap(struct store *store, const char *first_behind, int64_t *filed,
                       struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* incident.h - what needs a person (rules §10): at most one open incident for a job, beside one
  * that tells of a run which does not end. The failures of one schedule are one open incident. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_INCIDENT_H
-#define MOONSHIFT_STORE_RULES_RECORD_INCIDENT_H
+#pragma once
 
 #include "job/notify.h"
 #include "store/rules/ground/state.h"
@@ -74,5 +73,3 @@ bool incident_command(struct store *store, const struct command *command, time_m
 /* How many it would touch, or why it would be refused. */
 bool incident_preview(struct store *store, const struct command *command, int64_t *count,
                       struct error *error);
-
-#endif

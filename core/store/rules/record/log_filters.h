@@ -1,6 +1,5 @@
 /* log_filters.h - what the job log is asked for (rules §16), in lists and in verbs. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_LOG_FILTERS_H
-#define MOONSHIFT_STORE_RULES_RECORD_LOG_FILTERS_H
+#pragma once
 
 #include "store/rules/ground/query.h"
 
@@ -15,5 +14,3 @@
     " " LOG_NONE " AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"      \
     " e.root_instance, e.activity, e.tenant, e.lane_key, e.schedule, 3 AS rank, e.seq AS place"    \
     " FROM "
-
-#endif

@@ -1,7 +1,6 @@
 /* metric.h - what executors and workers outside have counted (rules §16): a row for each of them,
  * definition and count. Under the number 0 is what those counted that have no row any more. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_METRIC_H
-#define MOONSHIFT_STORE_RULES_RECORD_METRIC_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -17,5 +16,3 @@ bool metric_write(struct store *store, int64_t executor, int64_t definition, enu
     " WHERE executor IN " executors " GROUP BY definition, name"                                   \
     " ON CONFLICT(executor, definition, name) DO UPDATE SET value=metric.value+excluded.value"
 #define METRIC_FORGET(executors) "DELETE FROM metric WHERE executor IN " executors
-
-#endif

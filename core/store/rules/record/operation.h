@@ -1,6 +1,5 @@
 /* operation.h - the operation log: who changed what, one entry a call (rules §11). */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_OPERATION_H
-#define MOONSHIFT_STORE_RULES_RECORD_OPERATION_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -22,5 +21,3 @@ bool operation_of_batch(struct store *store, int64_t batch, struct error *error)
 
 /* A removal time as the log has it: an instant, "never" or "computed". */
 void removal_name(time_ms removal, char name[TIME_TEXT_SIZE]);
-
-#endif

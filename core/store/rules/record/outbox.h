@@ -1,6 +1,5 @@
 /* outbox.h - see store/outbox.h (rules §1); and what the rest of the rules needs of it. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_OUTBOX_H
-#define MOONSHIFT_STORE_RULES_RECORD_OUTBOX_H
+#pragma once
 
 #include "store/outbox.h"
 
@@ -8,5 +7,3 @@
 
 /* The incident is resolved: the row that it is about is tried again. */
 bool outbox_try_again(struct store *store, int64_t incident, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* tell.h - whom a transaction tells of what it does: people of an incident (rules §10, the setting
  * `notify`), hooks of events that no Lua state has seen (rules §21). It is noted as it happens, and
  * written as jobs before the transaction ends. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_TELL_H
-#define MOONSHIFT_STORE_RULES_RECORD_TELL_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/rules/ground/row.h"
@@ -39,5 +38,3 @@ static inline bool tell_flush(struct store *store, struct error *error) {
 
 /* Before the commit what was noted is written; it is forgotten with the transaction. */
 extern const struct txn_hook tell_hook;
-
-#endif

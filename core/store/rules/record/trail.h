@@ -1,7 +1,6 @@
 /* trail.h - what the units of an instance did: a row a unit, appended. The index by instance is
  * filed behind, as that of ended jobs is. */
-#ifndef MOONSHIFT_STORE_RULES_RECORD_TRAIL_H
-#define MOONSHIFT_STORE_RULES_RECORD_TRAIL_H
+#pragma once
 
 #include "job/unit.h"
 #include "store/rules/ground/state.h"
@@ -18,5 +17,3 @@ bool trail_file(struct store *store, int limit, bool *more, struct error *error)
 /* Removes rows of an instance, at most *room, which is counted down. *gone: none is left. */
 bool trail_remove(struct store *store, int64_t instance, int64_t *room, bool *gone,
                   struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* schedule.h - what the files in schedules/ declare, and the jobs that wait for their dates. Each
  * schedule has one such job while its cycle lasts; loading a folder brings them into line.
  * (rules §14) */
-#ifndef MOONSHIFT_STORE_RULES_SCHEDULE_SCHEDULE_H
-#define MOONSHIFT_STORE_RULES_SCHEDULE_SCHEDULE_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -20,5 +19,3 @@ bool schedule_command(struct store *store, const struct command *command, int64_
                       struct error *error);
 bool schedule_preview(struct store *store, const struct command *command, int64_t *count,
                       struct error *error);
-
-#endif

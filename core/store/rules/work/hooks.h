@@ -5,8 +5,7 @@
  * are the last: what writes into their tables has them written before. After the commit others are
  * notified while the capacity is still known. The engine's own hooks follow, and the arena is freed
  * last. */
-#ifndef MOONSHIFT_STORE_RULES_WORK_HOOKS_H
-#define MOONSHIFT_STORE_RULES_WORK_HOOKS_H
+#pragma once
 
 #include "store/rules/create/prelock.h"
 #include "store/rules/ground/capacity.h"
@@ -32,5 +31,3 @@
      &signals_ahead_hook, &defined_hook, &capacity_hook, &prelock_hook, &row_hook,                 \
      &outside_ended_hook, __VA_ARGS__, &occupancy_hook, &lasting_hook, NULL}
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* lane_set.h - the lanes that one acquisition meets, asked for and written together (rules §4).
  * Only with an engine that takes sets. */
-#ifndef MOONSHIFT_STORE_RULES_WORK_LANE_SET_H
-#define MOONSHIFT_STORE_RULES_WORK_LANE_SET_H
+#pragma once
 
 #include "store/rules/place/merge.h"
 
@@ -58,5 +57,3 @@ bool lane_set_park(struct lane_set *set, struct store *store, const struct curso
 /* Writes what is kept back. */
 bool lane_set_write(struct lane_set *set, struct store *store, struct error *error);
 void lane_set_clear(struct lane_set *set);
-
-#endif

@@ -1,7 +1,6 @@
 /* outside_ended.h - counts what workers outside have ended (rules §16): it is written with what
  * they have done, once a transaction. */
-#ifndef MOONSHIFT_STORE_RULES_WORK_OUTSIDE_ENDED_H
-#define MOONSHIFT_STORE_RULES_WORK_OUTSIDE_ENDED_H
+#pragma once
 
 #include "store/rules/ground/state.h"
 
@@ -10,5 +9,3 @@ bool outside_ended_add(struct store *store, int64_t worker, int64_t definition, 
                        struct error *error);
 
 extern const struct txn_hook outside_ended_hook;
-
-#endif

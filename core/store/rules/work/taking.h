@@ -1,7 +1,6 @@
 /* taking.h - an acquisition under way; private to acquire.c, taken_lane.c,
  * taken_run.c and shared_item.c. */
-#ifndef MOONSHIFT_STORE_RULES_WORK_TAKING_H
-#define MOONSHIFT_STORE_RULES_WORK_TAKING_H
+#pragma once
 
 #include "store/rules/place/places.h"
 #include "store/rules/process/frame_page.h"
@@ -122,5 +121,3 @@ struct shared *shared_find(struct taking *taking, const struct job *job, int *co
 bool shared_begin(struct taking *taking, struct store *store, const struct job *job,
                   struct shared **begun, struct error *error);
 void shared_append(struct taking *taking, struct shared *shared, struct job *job);
-
-#endif

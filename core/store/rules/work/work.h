@@ -37,8 +37,7 @@
  * returns each of them (ground/txn_hook.h). Rows that are kept back are written before it, so those
  * of earlier outcomes stand. What was only learnt is forgotten: the catalog, parked lanes, whether
  * incidents are open. */
-#ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
-#define MOONSHIFT_STORE_RULES_WORK_WORK_H
+#pragma once
 
 #include "store/rules/create/create.h"
 
@@ -68,5 +67,3 @@ static inline bool leave_row(struct store *store, int64_t id, bool *left, struct
 static inline bool left_remove(struct store *store, struct error *error) {
     return !store->engine->left_remove || store->engine->left_remove(store, error);
 }
-
-#endif

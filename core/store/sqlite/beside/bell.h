@@ -1,7 +1,6 @@
 /* bell.h - doorbells: one datagram socket per executor, "<store>-bell-<id>" (rules §5). A bell that
  * cannot be made or reached is no error: who listens looks again in time anyway. */
-#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_BELL_H
-#define MOONSHIFT_STORE_SQLITE_BESIDE_BELL_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -14,5 +13,3 @@ void bell_close(struct bell *bell);
 
 /* Removes the socket of an executor that is gone. */
 void bell_remove(const char *path, int64_t id);
-
-#endif

@@ -1,8 +1,7 @@
 /* life_sign.h - signs of life: bytes of the gate that a store holds while it writes something in
  * several transactions (rules §1). They go with the process; then others may clean up what it has
  * left. */
-#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_LIFE_SIGN_H
-#define MOONSHIFT_STORE_SQLITE_BESIDE_LIFE_SIGN_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -18,5 +17,3 @@ extern const struct txn_hook sign_hook;
 bool sign_own(const struct store *store, int64_t byte);
 /* True if a store holds the byte: this one or another one, of whatever process. */
 bool sign_alive(const struct store *store, int64_t byte);
-
-#endif

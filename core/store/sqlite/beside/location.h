@@ -1,8 +1,7 @@
 /* location.h - by which name the database is known. The log and the locks lie beside that name, so
  * under a second one (a hard link) the same file would be written by two that do not see each
  * other. It is recognised by device and inode. */
-#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_LOCATION_H
-#define MOONSHIFT_STORE_SQLITE_BESIDE_LOCATION_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -25,5 +24,3 @@ enum location location_look(struct store *store, char *other, struct error *erro
 
 /* With nobody's store open: writes the log of that name into the database. */
 bool location_bring_home(const char *path, const char *other, struct error *error);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A process has a place in it, by a lock that ends with it. The file holds no durable state. The
  * first process to attach reinitialises it. It is never deleted. */
-#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_MAILBOX_H
-#define MOONSHIFT_STORE_SQLITE_BESIDE_MAILBOX_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/sqlite/db/connection.h"
@@ -78,5 +77,3 @@ struct mailbox_answer *mailbox_answer(struct mailbox *mailbox, int place);
 void mailbox_mark_written(struct mailbox *mailbox, int place, uint32_t word);
 /* It is answered: its process goes on. */
 void mailbox_mark(struct mailbox *mailbox, int place, uint32_t word);
-
-#endif

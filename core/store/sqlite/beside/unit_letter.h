@@ -1,8 +1,7 @@
 /* unit_letter.h - what a command to a process did, as bytes: its unit, the jobs that it creates and
  * its entry in the log of operations. One process lays it into the mailbox, and another one writes
  * it (rules §23). */
-#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_UNIT_LETTER_H
-#define MOONSHIFT_STORE_SQLITE_BESIDE_UNIT_LETTER_H
+#pragma once
 
 #include "job/outcome.h"
 #include "store/sqlite/db/pack.h"
@@ -23,5 +22,3 @@ void unit_letter_pack(struct packer *to, const struct outcome *outcome,
 /* False: that is no letter, or there is no memory. unit_letter_clear in any case. */
 bool unit_letter_open(struct opener *from, struct unit_letter *letter);
 void unit_letter_clear(struct unit_letter *letter);
-
-#endif

@@ -1,7 +1,6 @@
 /* bulk_table.h - the rows that a bulk keeps (rules/record/bulk.h) as a virtual table of the
  * connection: one statement reads all of them, twice as fast as a statement a row. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_BULK_TABLE_H
-#define MOONSHIFT_STORE_SQLITE_DB_BULK_TABLE_H
+#pragma once
 
 #include "store/rules/record/bulk.h"
 #include "store/sql/db.h"
@@ -17,5 +16,3 @@ bool bulk_table_write(struct store *store, struct bulk *bulk, enum bulk_kind kin
  * transaction. Returns how many; 0: no memory. */
 size_t bulk_table_show(struct bulk *bulk, struct job *const *jobs, size_t count,
                        struct error *error);
-
-#endif

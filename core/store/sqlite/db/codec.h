@@ -1,7 +1,6 @@
 /* codec.h - a job that is to be created, as bytes: what one process hands to another of the same
  * layout (rules §1). */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_CODEC_H
-#define MOONSHIFT_STORE_SQLITE_DB_CODEC_H
+#pragma once
 
 #include "job/job_spec.h"
 #include "store/sqlite/db/pack.h"
@@ -14,5 +13,3 @@ void codec_pack(struct packer *to, const struct job_spec *spec);
 
 /* The texts lie in the bytes. False: that is no job. */
 bool codec_open(struct opener *from, struct job_spec *spec);
-
-#endif

@@ -1,6 +1,5 @@
 /* connection.h - what an open SQLite store holds besides; private to this folder. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_CONNECTION_H
-#define MOONSHIFT_STORE_SQLITE_DB_CONNECTION_H
+#pragma once
 
 #include "store/rules/fleet/slots.h"
 #include "store/rules/ground/transaction.h"
@@ -122,5 +121,3 @@ struct sqlite {
 static inline struct sqlite *sqlite_of(const struct store *store) {
     return (struct sqlite *)store;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* driver.h - SQLite as the driver of a connection (store/sql/db.h). */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_DRIVER_H
-#define MOONSHIFT_STORE_SQLITE_DB_DRIVER_H
+#pragma once
 
 #include "store/sql/db.h"
 #include <sqlite3.h>
@@ -27,5 +26,3 @@ void sqlite_shrink(struct db *db);
 
 /* 0.2 ms. */
 void sqlite_pause(void);
-
-#endif

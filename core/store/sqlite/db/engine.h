@@ -1,6 +1,5 @@
 /* engine.h - the SQLite engine: its functions, and what the rules ask of it. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_ENGINE_H
-#define MOONSHIFT_STORE_SQLITE_DB_ENGINE_H
+#pragma once
 
 #include "store/ops.h"
 #include "store/rules/ground/engine.h"
@@ -44,5 +43,3 @@ extern const struct txn_hook reap_hook;
 
 /* Checks what is there, or creates it. */
 bool migrate(struct store *store, struct error *error);
-
-#endif

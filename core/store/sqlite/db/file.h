@@ -1,6 +1,5 @@
 /* file.h - whole files: copied, synced, moved. Messages name the file. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_FILE_H
-#define MOONSHIFT_STORE_SQLITE_DB_FILE_H
+#pragma once
 
 #include "base/error.h"
 #include <limits.h>
@@ -24,5 +23,3 @@ bool file_move(const char *from, const char *to, bool replace, struct error *err
 /* A name for what is not whole yet, "<path>-partial-<process>"; those of processes that are gone
  * are removed. */
 bool file_partial(char name[PATH_MAX], const char *path, struct error *error);
-
-#endif

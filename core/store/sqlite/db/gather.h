@@ -9,8 +9,7 @@
  *
  * The sync that SQLite asks for at the end of a commit is left out. It follows behind the gate, see
  * log_sync.h. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_GATHER_H
-#define MOONSHIFT_STORE_SQLITE_DB_GATHER_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ void gather_reads(struct gather *gather, sqlite3 *handle, int which);
 void gather_end(struct gather *gather);
 
 void gather_clear(struct gather *gather);
-
-#endif

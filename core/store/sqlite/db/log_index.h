@@ -1,7 +1,6 @@
 /* log_index.h - what the index of the write-ahead log says, as SQLite documents it
  * (walformat.html). Others may be writing it meanwhile. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_LOG_INDEX_H
-#define MOONSHIFT_STORE_SQLITE_DB_LOG_INDEX_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 #include <sqlite3.h>
@@ -39,5 +38,3 @@ int64_t index_page(const struct index_head *head);
 bool index_is_held(struct store *store, int place);
 /* The byte of the index's file that its readers have locked. */
 int index_lock(int place);
-
-#endif

@@ -1,7 +1,6 @@
 /* pack.h - bytes and texts, one after the other in a buffer: what one process lays into the mailbox
  * and another one reads there. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_PACK_H
-#define MOONSHIFT_STORE_SQLITE_DB_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ static inline bool open_bytes(struct opener *from, void *bytes, size_t size) {
 bool open_text(struct opener *from, const char **text, size_t *size);
 /* False also for a text with a zero inside. */
 bool open_string(struct opener *from, const char **text);
-
-#endif

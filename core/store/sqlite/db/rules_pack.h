@@ -1,7 +1,6 @@
 /* rules_pack.h - the settings that decide what is written (write_rules.h), as bytes: the head of
  * each letter in the mailbox. */
-#ifndef MOONSHIFT_STORE_SQLITE_DB_RULES_PACK_H
-#define MOONSHIFT_STORE_SQLITE_DB_RULES_PACK_H
+#pragma once
 
 #include "job/write_rules.h"
 #include "store/sqlite/db/pack.h"
@@ -16,5 +15,3 @@ void rules_pack(struct packer *to, const struct write_rules *rules);
  * case. */
 bool rules_open(struct opener *from, struct write_rules *rules);
 void rules_clear(struct write_rules *rules);
-
-#endif

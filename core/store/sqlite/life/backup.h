@@ -1,6 +1,5 @@
 /* backup.h - what backup and restore share. */
-#ifndef MOONSHIFT_STORE_SQLITE_LIFE_BACKUP_H
-#define MOONSHIFT_STORE_SQLITE_LIFE_BACKUP_H
+#pragma once
 
 #include "job/settings.h"
 
@@ -8,5 +7,3 @@
 void backup_clear(const char *path);
 /* ERROR_DAMAGED: it is no sound store. */
 bool backup_check(const char *path, const struct settings *settings, struct error *error);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Locks belong to the open file: they end with it, also after kill -9, and two stores in one
  * process keep each other out like two processes. The file is never deleted. */
-#ifndef MOONSHIFT_STORE_SQLITE_TURN_GATE_H
-#define MOONSHIFT_STORE_SQLITE_TURN_GATE_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -40,5 +39,3 @@ void gate_queue(struct gate *gate);
 void gate_unqueue(struct gate *gate);
 /* Waits, up to 5 ms, while another store waits to write. True: it did wait. */
 bool gate_stand_back(const struct gate *gate);
-
-#endif

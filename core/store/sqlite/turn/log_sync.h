@@ -10,8 +10,7 @@
  * seen what is lost there. So nobody writes behind that place, moves the log or tells of it. Once
  * no other store is open for writing, the next one that is opened moves the log into the database.
  */
-#ifndef MOONSHIFT_STORE_SQLITE_TURN_LOG_SYNC_H
-#define MOONSHIFT_STORE_SQLITE_TURN_LOG_SYNC_H
+#pragma once
 
 #include "base/error.h"
 #include "store/store.h"
@@ -38,5 +37,3 @@ int64_t log_sync_took(int64_t before, int64_t took);
 
 /* Moves such a log into the database, if no other store is open for writing. */
 void log_sync_mend(struct store *store);
-
-#endif

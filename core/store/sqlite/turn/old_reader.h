@@ -1,7 +1,6 @@
 /* old_reader.h - the write-ahead log, and who keeps it from being emptied: a reader that holds an
  * old state of the store. Frames that came after that state cannot go into the database. */
-#ifndef MOONSHIFT_STORE_SQLITE_TURN_OLD_READER_H
-#define MOONSHIFT_STORE_SQLITE_TURN_OLD_READER_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -9,5 +8,3 @@
  * more than an executor lets pile up, null what is not known. JSON null: the store is in memory.
  * Outside of a transaction. NULL: error. */
 json_t *held_tell(struct store *store, struct error *error);
-
-#endif

@@ -14,8 +14,7 @@
  * starts a search of the table for them, up to the newest job of that moment. The search goes step
  * by step; the keys sweep_from and sweep_to of the table meta say how far. Without a pending
  * purge and without such a search the view `live` is the table `job`. */
-#ifndef MOONSHIFT_STORE_SQLITE_TURN_PURGE_H
-#define MOONSHIFT_STORE_SQLITE_TURN_PURGE_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -36,5 +35,3 @@ void purge_rest(struct store *store);
  */
 bool purge_bequeath(struct store *store, int64_t executor, struct error *error);
 void purge_clear(struct purge *purge);
-
-#endif

@@ -1,6 +1,5 @@
 /* turn.h - what a transaction looks at as it begins: the files and the schema. */
-#ifndef MOONSHIFT_STORE_SQLITE_TURN_TURN_H
-#define MOONSHIFT_STORE_SQLITE_TURN_TURN_H
+#pragma once
 
 #include "store/sqlite/db/connection.h"
 
@@ -21,5 +20,3 @@ bool schema_current(struct store *store, struct error *error);
 
 /* The schema has the version of a newer program. False. */
 bool schema_newer(const struct store *store, int64_t version, struct error *error);
-
-#endif
