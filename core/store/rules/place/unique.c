@@ -104,8 +104,20 @@ enum answer unique_own(struct store *store, int64_t definition, const struct job
     return NO;
 }
 
+/* NO: the time of no key is over. Where an answer is a wait it is not asked. */
+static enum answer unique_any_over(struct store *store, time_ms now, struct error *error) {
+    int64_t one = 0;
+    if (store->engine->sets)
+        return YES;
+    return db_value(&store->db, error, &one, "SELECT 1 FROM unique_key WHERE until<=?1 LIMIT 1",
+                    "i", now);
+}
+
 /* Keys whose time is over: that of a job which is there needs none. */
 bool unique_purge(struct store *store, time_ms now, struct error *error) {
+    enum answer any = unique_any_over(store, now, error);
+    if (any != YES)
+        return any == NO;
     return db_run(&store->db, error,
                   "DELETE FROM unique_key WHERE (definition, key) IN (" EXPIRED ")"
                   " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)"
