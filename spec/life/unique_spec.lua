@@ -109,6 +109,12 @@ describe("a unique job", function()
     assert.equal("created", select(2, sync(1, { unique = "t", tenant = "b" })))
   end)
 
+  it("of no tenant stands for that of any after its end, too", function()
+    local id = assert(sync(1, { unique_for = "PT1H" }))
+    engine:drain()
+    assert.same({ id, "kept" }, { sync(2, { tenant = "a" }) })
+  end)
+
   it("does not come back while another tenant has its key, of which it names nothing", function()
     local id = assert(sync(1, { tenant = "a" }))
     assert(engine:dead_letter(id))
