@@ -15,6 +15,7 @@
 static const char *const functions[] = {
     "array_position",
     "clock_timestamp",
+    "concat_ws",
     "convert_from",
     "count",
     "current_database",
