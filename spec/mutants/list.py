@@ -1303,11 +1303,11 @@ local variables = require "moonshift.process.variables"
 """)]},
     {"name": "jobs-of-a-turn", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
      "breaks": "jobs of an instance that are still to end count as ended",
-     "changes": [("core/store/rules/ground/unit_ahead.c", """
-    while (job < end && (job->id == running || id_set_has(&ahead->ended, job->id)))
-        job++;
+     "changes": [("core/store/rules/process/waiting.c", """
+        may = jobs[i].id == running || unit_ahead_gone(store, jobs[i].id) ||
+              (unit_ahead_goes(store, &jobs[i]) && goes_untold(store, token));
 """, """
-    job = end;
+        may = true;
 """)]},
     {"name": "turn-unguarded", "by": "spec/core/store/body_contract",
      "breaks": "a unit of a turn is written over another one that came first",
