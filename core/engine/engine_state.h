@@ -75,3 +75,12 @@ time_ms engine_now(const struct engine *engine);
 static inline void engine_ids_drop(struct engine *engine) {
     engine->ids_left = engine->ids_drawn = 0;
 }
+
+enum { ENGINE_IDS = 64 }; /* reserved at once for jobs that handlers create, to begin with */
+
+/* A command begins. It may use a few that the one before has left, never many. */
+static inline void engine_ids_begin(struct engine *engine) {
+    if (engine->ids_left > ENGINE_IDS)
+        engine->ids_left = 0;
+    engine->ids_drawn = 0;
+}

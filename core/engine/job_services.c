@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDS_AHEAD = 64, IDS_MOST = 65536 }; /* reserved at once for jobs that handlers create */
+enum { IDS_MOST = 2048 }; /* reserved at once: the log finds no job behind 4 096 higher ids */
 
 struct job_services {
     struct engine *engine; /* of jobs on its thread; NULL: of jobs on workers */
@@ -199,7 +199,7 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
 
 /* A command that needs more than it has reserved reserves twice as many. */
 static int ids_wanted(const struct engine *engine) {
-    const int least = engine->ids_ahead > IDS_AHEAD ? engine->ids_ahead : IDS_AHEAD;
+    const int least = engine->ids_ahead > ENGINE_IDS ? engine->ids_ahead : ENGINE_IDS;
     const int more = engine->ids_drawn < IDS_MOST / 2 ? 2 * engine->ids_drawn : IDS_MOST;
     return more > least ? more : least;
 }

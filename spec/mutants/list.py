@@ -1301,7 +1301,7 @@ local variables = require "moonshift.process.variables"
 """, """
     if (token)
 """)]},
-    {"name": "jobs-of-a-turn", "by": "spec/core/store/postgres/turn/flight_contract", "server": True,
+    {"name": "jobs-of-a-turn", "by": "spec/core/store/process_turn_contract", "server": True,
      "breaks": "jobs of an instance that are still to end count as ended",
      "changes": [("core/store/rules/process/waiting.c", """
         may = jobs[i].id == running || unit_ahead_gone(store, jobs[i].id) ||

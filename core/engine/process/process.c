@@ -90,6 +90,7 @@ static bool try(struct process_walk *walk, struct engine *engine, json_t **told,
 
 static bool give(struct process_walk *walk, struct engine *engine, struct engine_order *given,
                  struct error *error) {
+    engine_ids_begin(engine);
     if (json_is_true(json_object_get(walk->command, "dry_run")))
         return try(walk, engine, &given->told, error);
     if (given->later || (!given->now && !process_walk_is_ours(walk, engine)))

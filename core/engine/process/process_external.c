@@ -223,7 +223,7 @@ static void walk_set(struct walk_set *set) {
     size_t kept = 0;
     const time_ms until = clock_monotonic() + SET_SPAN;
     set->engine->ids_ahead = (int)set->count;
-    set->engine->ids_drawn = 0;
+    engine_ids_begin(set->engine);
     set->engine->versions = json_object();
     for (size_t i = 0; i < set->count; i++) {
         struct external *one = set->list[i];

@@ -24,16 +24,17 @@ function signals.name_of(inst, token)
 end
 
 -- awaits(inst, token, given) -> whether the token waits for the signal of `given`, or still waits
--- for a message
+-- for the message that it was found by: meanwhile it may have come to another wait
 function signals.awaits(inst, token, given)
   if given.message then
-    return token.state == "message" or token.state == "on message"
+    return token.at == given.activity
+      and (token.state == "message" or token.state == "on message")
   end
   return signals.name_of(inst, token) == given.name
 end
 
 -- receive(w, inst, token, given): the token has the signal; given = { name, variables }, and of a
--- message also { message }. It may have gone on meanwhile.
+-- message also { message, activity }. It may have gone on meanwhile.
 function signals.receive(w, inst, token, given)
   if not signals.awaits(inst, token, given) then
     return
@@ -130,7 +131,8 @@ local function give_row(w, given, row)
   local inst = w:instance(row.instance, row.token, true)
   local token = inst and frame.find(inst.frame, row.token)
   if token then
-    w:push(signals.receive, inst, token, given)
+    w:push(signals.receive, inst, token, given.message and { message = true,
+      activity = row.activity, variables = given.variables } or given)
   end
   return token and inst
 end

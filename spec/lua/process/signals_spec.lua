@@ -266,3 +266,18 @@ describe("a message to all", function()
       token = token, activity = "w" }.skipped)
   end)
 end)
+
+describe("a message to all", function()
+  it("does not reach the next wait of a token that has gone on meanwhile", function()
+    local message = { kind = "message", name = "M" }
+    local d = driver.new { graphs.make("p", { f = "parallel", ua = "user", ub = "user", un = "user",
+      ra = { kind = "receive", event = message }, rb = { kind = "receive", event = message },
+      t = on "throw", bx = { kind = "boundary", attached = "rb", event = { kind = "signal",
+        name = "S", interrupting = true } },
+      rn = { kind = "receive", event = { kind = "message", name = "N" } } },
+      { "s -> f -> ra -> t -> ua -> e", "f -> rb -> ub -> e2", "bx -> rn -> un -> e3" }) }
+    local id = d:start("p")
+    d:command { kind = "signal", message = true, name = "M" }
+    assert.equal("rn ua", d:at(id))
+  end)
+end)

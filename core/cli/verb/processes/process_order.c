@@ -231,11 +231,11 @@ static bool restart_run(struct cli *cli, const struct flags *flags, struct error
 /* Which of those that wait the message is for; NULL: error. */
 static json_t *message_command(const struct flags *flags, struct error *error) {
     int64_t instance = 0, token = 0;
-    bool starts = flags_has(flags, "--starts");
+    const bool starts = flags_has(flags, "--starts"), one = flags_has(flags, "--token");
     if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error) ||
         !flags_integer(flags, "--token", INT64_MIN, INT64_MAX, &token, error))
         return NULL;
-    if (token && (!instance || flags_has(flags, "--keep")))
+    if (one && (!instance || flags_has(flags, "--keep")))
         return error_null(
             error_set(error, ERROR_USAGE, "--token: expected --instance with it, and no --keep"));
     if (flags_has(flags, "--all") && (instance || starts || flags_has(flags, "--keep")))
@@ -246,7 +246,7 @@ static json_t *message_command(const struct flags *flags, struct error *error) {
             error_set(error, ERROR_USAGE, "--starts does not go with --instance and --keep"));
     json_t *command = json_pack("{ss,ss,so*,so*}", "kind", "message", "message", flags->words[0],
                                 "instance", instance ? json_integer(instance) : NULL, "token",
-                                token ? json_integer(token) : NULL);
+                                one ? json_integer(token) : NULL);
     if (!command)
         error_no_memory(error);
     return command;
@@ -315,7 +315,7 @@ static bool signal_run(struct cli *cli, const struct flags *flags, struct error 
         return false;
     json_t *command = json_pack("{ss,ss,so*,so*}", "kind", "signal", "signal", flags->words[0],
                                 "instance", instance ? json_integer(instance) : NULL, "token",
-                                token ? json_integer(token) : NULL);
+                                flags_has(flags, "--token") ? json_integer(token) : NULL);
     command = process_act_variables(command, flags, 1, error);
     return act_all(cli, flags, command, "signal", error);
 }

@@ -41,6 +41,11 @@ void timeline_committed(struct store *store) {
     timeline->committed = clock_monotonic();
 }
 
+void timeline_given(struct store *store, int64_t id) {
+    struct timeline *timeline = &postgres_of(store)->timeline;
+    timeline->id = larger(timeline->id, id);
+}
+
 /* ---- no number is handed out twice ---- */
 
 static bool move_sequences(struct store *store, struct error *error) {

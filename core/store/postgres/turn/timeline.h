@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include <stdint.h>
 
 struct store;
 
@@ -21,6 +22,8 @@ enum { TIMELINE_TRIES = 3 }; /* servers that may take over while one transaction
 bool timeline_is_known(struct store *store);
 /* The transaction is committed. */
 void timeline_committed(struct store *store);
+/* Ids below this one were given outside of one. */
+void timeline_given(struct store *store, int64_t id);
 
 /* In a transaction of its own, alone. Moves ids and tokens on where nobody has done so yet, and
  * looks whether the server has all that this process has committed, and nothing besides. False: it

@@ -344,13 +344,16 @@ int64_t postgres_give_ids(struct store *store, int count) {
     int64_t first = 0;
     struct error reason = {0};
     struct session *session = &postgres_of(store)->session;
-    if (!store->schema.version || session->lost)
+    if (!store->schema.version || session->lost || store->mode == STORE_READ)
         return 0;
     session->begins = store; /* it waits no longer for the gate than any transaction would */
     session->begun = clock_monotonic();
     bool done = draw(store, count, true, &first, &reason);
     session->begins = NULL;
-    return done ? first : 0;
+    if (!done || !first)
+        return 0;
+    timeline_given(store, first + count);
+    return first;
 }
 
 /* They need not be on the disk: what uses them is written behind them, on this connection. */

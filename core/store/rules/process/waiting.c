@@ -1,5 +1,4 @@
 #include "store/rules/process/waiting.h"
-#include "base/crash_point.h"
 #include "job/hook.h"
 #include "store/rules/ground/row.h"
 #include "store/rules/ground/unit_ahead.h"
@@ -75,7 +74,7 @@ bool waiting_gone(struct store *store, struct error *error) {
                       .columns = {going->ids, going->instants, going->executors},
                       .count = going->count};
     going->count = 0;
-    return !set.count || (store->engine->set(store, &set, error) && CRASH_POINT("waiting_gone"));
+    return !set.count || store->engine->set(store, &set, error);
 }
 
 static void going_forget(struct store *store) {

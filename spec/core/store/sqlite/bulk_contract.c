@@ -36,6 +36,8 @@ static struct job job_make(unsigned *seed) {
     job.payload = some(seed);
     job.payload_size = job.payload ? strlen(job.payload) : 0;
     job.unique_key = chance(seed, 10) ? NULL : keys[chance(seed, 8)];
+    if (job.unique_key)
+        job.tenant = "one"; /* a job of another tenant would be refused */
     return job;
 }
 
@@ -74,7 +76,7 @@ static bool same_rows(struct contract *c, struct store *one, struct store *other
         " repeat, unique_key, CAST(payload AS TEXT), message, term), char(10)) FROM job",
         "SELECT group_concat(json_array(stream, rank, place, id, lane), char(10)) FROM ready",
         "SELECT group_concat(json_array(due, id, stream, rank, lane), char(10)) FROM timer",
-        "SELECT group_concat(json_array(definition, key, job, until), char(10)) FROM unique_key"};
+        "SELECT group_concat(json_array(definition, key, job, until, tenant), char(10)) FROM unique_key"};
     bool same = true;
     for (size_t i = 0; same && i < sizeof tables / sizeof *tables; i++) {
         char *left = rows(c, one, tables[i]), *right = rows(c, other, tables[i]);

@@ -92,8 +92,12 @@ describe("the verbs that go on with processes", function()
     give(at[2], 4)
     give(at[1], 0)
     assert.equal("completed", show(tostring(second)).how)
-    assert.truthy(refusal("message", "claim", "--token", "3"):find("2 moonshift: --token: expected "
-      .. "--instance with it", 1, true))
+    for _, token in ipairs { "3", "0" } do
+      assert.truthy(refusal("message", "claim", "--token", token):find("2 moonshift: --token: "
+        .. "expected --instance with it", 1, true))
+    end
+    assert.truthy(refusal("signal", "any", "--instance", "3", "--token", "0"):find("token 0: "
+      .. "expected the number of a token", 1, true))
     assert.truthy(refusal("message", "claim", "--starts", "--instance", "3"):find("--starts does "
       .. "not go with", 1, true))
   end)
