@@ -113,6 +113,16 @@ local function timed(self, node, times)
   return rest(times, fired), cut(times, fired)
 end
 
+-- What comes inside of a scope -> how often it came, at most, and how often it begins. What has
+-- interrupted is waited for again behind a migration, unless it is a timer. If it comes again, it
+-- ends what it has begun before: only the last one is there for sure.
+local function came_inside(self, id, within, times)
+  local again = not within.beside and within.by ~= "timer" and self.migrated or 0
+  local fired, most = came_late(self, id, within, multiplied(times, 1 + again))
+  local path = begun(times, fired, within.beside)
+  return fired, most, again > 0 and { math.min(path[1], times[1]), path[2] } or path
+end
+
 -- The same inside of a sub-process, which ends by itself whatever comes -> what is inside of it.
 local function handled(self, node, times)
   local within = node.within
@@ -120,8 +130,7 @@ local function handled(self, node, times)
     return times
   end
   local id = node.id .. "_late"
-  local fired, most = came_late(self, id .. ".start", within, times)
-  local path = begun(times, fired, within.beside)
+  local fired, most, path = came_inside(self, id .. ".start", within, times)
   add_ends(self, id, path)
   if within.by == "timer" then
     add_job(self, id .. ".start:timer", exactly(fired), most - fired)
@@ -497,13 +506,14 @@ end
 -- { least, most } by activity. `failures` are those of jobs. `again` says how often a handler may
 -- be called once more, by units that lost. `orders` are pairs of sets of activities: the first
 -- one ends before the second. `one` has its pick, what has begun, ended and was cut off by
--- activity (begins, ends, cancels), what was modified, how often its tasks were assigned, and
--- whether it began by a restart. `how` has `unheard`, how many messages were refused, and `dead`,
--- how many executors were killed amid a unit.
+-- activity (begins, ends, cancels), what was modified, how often it was migrated, how often its
+-- tasks were assigned. It may have begun by a restart. `how` has `unheard`, how many messages were
+-- refused, and `dead`, how many executors were killed amid a unit.
 function process_model.count(list, one, how)
   local whole = one.how == "completed" -- nothing has cancelled it
   local self = { pick = one.pick, seen = one.ends, begun = one.begins, cut = one.cancels,
-    modified = one.modified, assigned = one.assigned, unheard = how.unheard, hearers = {},
+    modified = one.modified, migrated = one.migrated, assigned = one.assigned,
+    unheard = how.unheard, hearers = {},
     calls = {}, ends = {}, cancels = {}, jobs = {},
     idle = {}, called = {}, orders = {}, failures = NEVER, losers = 0,
     alone = how.dead == 0 and is_alone(list) }

@@ -180,8 +180,11 @@ local function modify(self, row)
   end
 end
 
--- An instance goes on with the other version, which does the same.
+-- An instance goes on with the other version, which does the same. An event that has come and has
+-- interrupted something is waited for again.
 local function migrate(self, row)
+  local id = tostring(row.id)
+  self.migrated[id] = (self.migrated[id] or 0) + 1
   may_refuse(self, self.engine:migrate_instance(row.id, { to = 3 - row.version, equal = true }))
 end
 

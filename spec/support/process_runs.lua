@@ -201,6 +201,7 @@ local function read_instances(self)
     local id, key, root, parent, how = row:match("^(%d+)|([^|]+)|(%d+)|(%d+)|(%w+)")
     self.instances[id] = { id = id, key = key, root = root, parent = parent, how = how,
       pick = self.picks[root] or 1, modified = self.modified[id] or {},
+      migrated = self.migrated[id] or 0,
       assigned = self.assigned[id] or {},
       restarted = self.restarted[id], calls = {}, begins = {}, ends = {}, cancels = {}, called = {},
       at = {} }
@@ -442,7 +443,8 @@ end
 function process_runs.run(processes, how)
   local self = setmetatable({ problems = {}, instances = {}, pids = {}, killed = {}, jobs = {},
     timers = {}, idle = {}, outside = {}, unheard = 0, failures = NEVER, ids = {}, picks = {},
-    held = {}, stopped = {}, awaited = {}, leaves = {}, modified = {}, assigned = {}, called = {},
+    held = {}, stopped = {}, awaited = {}, leaves = {}, modified = {}, migrated = {}, assigned = {},
+    called = {},
     restarted = {}, restarts = 20, holds = {}, keys = {}, cancelled = {}, started = 0, armed = 0,
     dead = 0,
     executors = how.executors, workers = how.workers, kills = how.kills,

@@ -76,7 +76,8 @@ static bool same_rows(struct contract *c, struct store *one, struct store *other
         " repeat, unique_key, CAST(payload AS TEXT), message, term), char(10)) FROM job",
         "SELECT group_concat(json_array(stream, rank, place, id, lane), char(10)) FROM ready",
         "SELECT group_concat(json_array(due, id, stream, rank, lane), char(10)) FROM timer",
-        "SELECT group_concat(json_array(definition, key, job, until, tenant), char(10)) FROM unique_key"};
+        "SELECT group_concat(json_array(definition, key, job, until, tenant), char(10)) FROM "
+        "unique_key"};
     bool same = true;
     for (size_t i = 0; same && i < sizeof tables / sizeof *tables; i++) {
         char *left = rows(c, one, tables[i]), *right = rows(c, other, tables[i]);
