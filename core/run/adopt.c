@@ -81,6 +81,6 @@ void adopt_tick(struct runner *runner) {
     runner->reload_later = false;
     if (runner->left)
         adopt_let_go(runner);
-    else
-        engine_keep(runner->engine);
+    else if (runner->away_since == 0)
+        engine_keep(runner->engine); /* tried once */
 }

@@ -119,6 +119,40 @@ end]]):format(place.path))
     place.stop(pid)
   end)
 
+  -- One handler stays as it is, with its limits. The other changes with each folder.
+  it("runs each job of a backlog once, by two executors whose workers change their states", function()
+    local function work(declared)
+      return ([[return { %s run = function(job)
+  local marks <close> = assert(io.open("%s/runs", "a"))
+  marks:write(job.id .. "\n")
+end }]]):format(declared, place.path)
+    end
+    place.write("handlers/kept.lua", work "limit = 2, backlog = 500,")
+    place.write("handlers/other.lua", work "")
+    local ids = place.enqueue("kept", 300)
+    table.move(place.enqueue("other", 300), 1, 300, 301, ids)
+    local first, second = place.executor("--workers", "4"), place.executor("--workers", "3")
+    for i = 1, 4 do
+      place.write("handlers/other.lua", work(("priority = %d,"):format(i)))
+      place.enqueue("kept", 5)
+      reload(i % 2 == 0 and first or second, LOADED)
+    end
+    process.await("all runs", 60, function()
+      return select(2, (process.read(place.path .. "/runs") or ""):gsub("\n", "")) >= 620
+    end)
+    place.stop(first)
+    place.stop(second)
+    local runs, all = {}, 0
+    for id in process.read(place.path .. "/runs"):gmatch "%d+" do
+      runs[id], all = (runs[id] or 0) + 1, all + 1
+    end
+    assert.equal(620, all)
+    for _, id in ipairs(ids) do
+      assert.equal(1, runs[id], id)
+    end
+    assert.matches("nothing is wrong", place.moonshift("check", "--store"), 1, true)
+  end)
+
   it("has fresh states recycled by the settings that it runs with", function()
     place.write("moonshift.lua", "return { recycle_after = 2 }")
     local pid = begin("2")

@@ -417,88 +417,6 @@ static void one_taken(struct contract *c) {
     EXPECT(store_lanes_hold(c->store, wants, 2, &held, &c->error) && held == 2);
 }
 
-/* ---- a folder that is known ---- */
-
-/* A folder with so many handlers, processes and schedules. */
-struct folder {
-    struct definition list[FEW];
-    char names[FEW][16];
-    struct definitions definitions;
-    json_t *processes, *schedules;
-    struct store_deployment deployment;
-};
-
-static void folder_fill(struct folder *folder, const char *name, int count) {
-    *folder = (struct folder){.definitions = {.count = (size_t)count, .list = folder->list},
-                              .processes = json_array(),
-                              .schedules = json_array()};
-    for (int i = 0; i < count; i++) {
-        snprintf(folder->names[i], sizeof folder->names[i], "%s%02d", name, i);
-        folder->list[i] =
-            (struct definition){.name = folder->names[i], .properties = json_object()};
-        json_array_append_new(folder->processes,
-                              json_of("{'key': '%s', 'kind': 'lua', 'path': 'p', 'hash': '%d'}",
-                                      folder->names[i], count));
-        json_array_append_new(
-            folder->schedules,
-            json_of("{'name': '%s', 'spec': {'handler': '%s', 'cycle': 'R/PT1H'}}",
-                    folder->names[i], folder->names[i]));
-    }
-    folder->deployment = (struct store_deployment){.name = name,
-                                                   .hash = "a",
-                                                   .definitions = &folder->definitions,
-                                                   .processes = folder->processes,
-                                                   .schedules = folder->schedules};
-}
-
-/* Deploys it twice: what the second time costs. */
-static struct asked known_again(struct contract *c, const char *name, int count) {
-    static struct folder folder;
-    int64_t id = 0, again = 0;
-    folder_fill(&folder, name, count);
-    bool done = store_deploy(c->store, &folder.deployment, NULL, NOW, &id, &c->error);
-    struct asked before = asked_now(c);
-    done = done && store_deploy(c->store, &folder.deployment, NULL, NOW, &again, &c->error);
-    struct asked asked = asked_since(c, before, done && again == id);
-    for (int i = 0; i < count; i++)
-        json_decref(folder.list[i].properties);
-    json_decref(folder.processes);
-    json_decref(folder.schedules);
-    return asked;
-}
-
-static void folders(struct contract *c) {
-    known_again(c, "first", 2); /* the statements are known now */
-    struct asked few = known_again(c, "small", 2);
-    struct asked many = known_again(c, "large", FEW);
-    EXPECT(as_much(few, many) && few.waits < 6);
-}
-
-/* What it costs to deploy so many handlers, of which one has changed since. */
-static struct asked changed(struct contract *c, const char *name, int count) {
-    static struct folder folder;
-    int64_t id = 0;
-    folder_fill(&folder, name, count);
-    folder.deployment.processes = folder.deployment.schedules = NULL;
-    bool done = store_deploy(c->store, &folder.deployment, NULL, NOW, &id, &c->error);
-    json_object_set_new(folder.list[1].properties, "changed", json_true());
-    folder.deployment.hash = "b";
-    struct asked before = asked_now(c);
-    done = done && store_deploy(c->store, &folder.deployment, NULL, NOW, &id, &c->error);
-    struct asked asked = asked_since(c, before, done);
-    for (int i = 0; i < count; i++)
-        json_decref(folder.list[i].properties);
-    json_decref(folder.processes);
-    json_decref(folder.schedules);
-    return asked;
-}
-
-static void changes(struct contract *c) {
-    changed(c, "first", 2); /* the statements are known now */
-    struct asked few = changed(c, "small", 2);
-    EXPECT(as_much(few, changed(c, "large", FEW)));
-}
-
 /* ---- one job ---- */
 
 enum { WARM = 17 }; /* behind so many jobs ids are drawn for as many more */
@@ -604,9 +522,6 @@ static const struct check checks[] = {
     {"what a list reads and the lanes that it holds cost as many waits for many", reads},
     {"a list holds no lane behind one that is taken", one_taken},
     {"a list of commands waits as often for many as for a few, whatever they do", lists},
-    {"a folder in which one handler has changed is written in as many waits for a large one",
-     changes},
-    {"a folder that is known is found so in as many waits for a large one", folders},
     {"the frames for a page of jobs cost as many waits for many", frames},
     {"what an executor holds goes back with as many waits for many", given_up},
     {"a turn in which instances end waits as often for many as for a few", ends},
