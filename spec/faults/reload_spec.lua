@@ -120,7 +120,7 @@ end]]):format(place.path))
   end)
 
   -- One handler stays as it is, with its limits. The other changes with each folder.
-  it("runs each job of a backlog once, by two executors whose workers change their states", function()
+  it("runs each job of a backlog once, by two executors that load others", function()
     local function work(declared)
       return ([[return { %s run = function(job)
   local marks <close> = assert(io.open("%s/runs", "a"))
